@@ -63,7 +63,7 @@ const frames = await page.evaluate(async () => {
   canvas.style.height = "800px";
   document.body.append(canvas);
   const points = new Points(canvas);
-  const bytes = await (await fetch("/api/v1/map")).arrayBuffer();
+  const { bytes } = await (await import("/api.js")).bytes("map");
   points.setPlaces(new Float32Array(bytes));
   const n = bytes.byteLength / 8;
   points.setColours(new Uint8Array(4 * n).fill(200), new Uint8Array(n), false);

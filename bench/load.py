@@ -7,6 +7,8 @@ Makes a project, serves it, signs in so many browsers, and lets each of them ask
 `rate` labels a second. Answers are the known labels of the pool. Prints the latencies as a table and as JSON. Standard library only.
 """
 import argparse
+import hashlib
+import hmac
 import http.client
 import json
 import random
@@ -15,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from pathlib import Path
 
 
@@ -24,16 +27,25 @@ class Browser:
     def __init__(self, address, link):
         self.host = address
         self.connection = http.client.HTTPConnection(address, timeout=60)
-        self.connection.request("GET", link.split(address, 1)[1])
-        answer = self.connection.getresponse()
-        answer.read()
-        assert answer.status == 303, answer.status
-        self.cookie = answer.getheader("set-cookie").split(";")[0]
+        self.connection.request("GET", "/hello")
+        self.hello = json.loads(self.connection.getresponse().read())
+        body = json.dumps({"code": link.split("#launch=", 1)[1]})
+        self.connection.request("POST", "/sign-in", body, {"content-type": "application/json"})
+        self.session = json.loads(self.connection.getresponse().read())
 
     def post(self, path, body):
-        headers = {"cookie": self.cookie, "origin": f"http://{self.host}", "x-dial": "1", "content-type": "application/json"}
         start = time.perf_counter()
-        self.connection.request("POST", path, json.dumps(body), headers)
+        text, nonce = json.dumps(body), uuid.uuid4().hex
+        hashed = hashlib.sha256(text.encode()).hexdigest()
+        signed = "\n".join(["dial request", self.hello["run"], self.host, "POST", path, nonce, hashed])
+        signature = hmac.new(self.session["key"].encode(), signed.encode(), "sha256").hexdigest()
+        headers = {
+            "authorization": f"Dial {self.session['session']}.{nonce}.{hashed}.{signature}",
+            "x-dial": self.hello["project"],
+            "x-dial-place": self.hello["place"],
+            "content-type": "application/json",
+        }
+        self.connection.request("POST", path, text, headers)
         answer = self.connection.getresponse()
         data = answer.read()
         return answer.status, json.loads(data), time.perf_counter() - start
@@ -41,7 +53,7 @@ class Browser:
 
 def owner(server, method, path, body=None):
     connection = http.client.HTTPConnection(server["address"], timeout=60)
-    headers = {"authorization": f"Bearer {server['token']}", "content-type": "application/json"}
+    headers = {"authorization": f"Bearer {server['token']}", "x-dial": server["project"], "content-type": "application/json"}
     connection.request(method, path, None if body is None else json.dumps(body), headers)
     answer = connection.getresponse()
     return json.loads(answer.read())
@@ -96,7 +108,7 @@ def main():
                     break
                 time.sleep(0.1)
             address = json.loads(file.read_text())
-            browsers = [Browser(address["address"], owner(address, "POST", "/api/v1/launch")) for _ in range(given.people)]
+            browsers = [Browser(address["address"], owner(address, "POST", "/api/v1/launch", {})) for _ in range(given.people)]
             stats, lock = {"next": [], "label": [], "status": {}, "acked": 0}, threading.Lock()
             end, pause = time.monotonic() + given.seconds, given.people / given.rate
             threads = [threading.Thread(target=person, args=(number, browser, end, pause, stats, lock))

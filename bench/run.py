@@ -20,7 +20,7 @@ from pathlib import Path
 import harness
 import page
 
-NAMES = ["step", "coarse", "growth", "exact", "approximate", "block", "spectral", "vopt", "memory", "refit",
+NAMES = ["step", "coarse", "growth", "exact", "approximate", "texts", "block", "spectral", "vopt", "memory", "refit",
          "python_fit", "python_loop"]
 
 

@@ -26,7 +26,7 @@ WIDTH = 100
 #: The sections of the page, and what belongs to them.
 SECTIONS = {
     "A session": ["Session", "open", "Advice", "Page"],
-    "Pools from files": ["read", "Pool"],
+    "Pools from files": ["read", "Pool", "embed"],
     "Simulations": ["simulate"],
     "scikit-learn and modAL": ["DirichletClassifier", "ActiveLearner", "dial_sampling"],
     "The pieces": [

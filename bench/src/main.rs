@@ -12,6 +12,8 @@
 //! build POOL K                              the exact graph of a pool
 //! approximate POOL K                        its approximate graph, and the recall
 //! save POOL K FILE                          the graph of a large pool, saved to be mapped
+//! texts POOL FILE                           read and describe texts (timed with the reading), then the first question; the
+//!                                           features go to FILE as f32, row by row
 //! ```
 //!
 //! A graph W is an npz of SciPy's or a `.dialgraph` of ours.
@@ -21,13 +23,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use dial::graph::build::Lists;
 use dial::graph::packed::PackedGraph;
 use dial::knn::approximate::Search;
 use dial::linalg::eigen::Eigenpairs;
 use dial::propagation::certified::Precision;
 use dial::{ClassId, Config, Control, Engine, NodeId, Session, engine};
 use dial_baselines::{Criterion, SpectralOptimal};
-use dial_data::{Fingerprint, Pool, Recipe, SavedGraph, write_graph};
+use dial_data::{Fingerprint, GraphProvenance, Pool, SavedGraph, write_graph};
 use serde_json::{Value, json};
 
 fn main() {
@@ -43,9 +46,10 @@ fn main() {
         ["build", pool, k] => build(pool, number(k)),
         ["approximate", pool, k] => approximate(pool, number(k)),
         ["save", pool, k, file] => save(pool, number(k), Path::new(file)),
+        ["texts", pool, file] => texts(pool, Path::new(file)),
         _ => {
             eprintln!(
-                "usage: dial-bench step|block|spectral|vopt|memory|build|approximate|save ..., see bench/src/main.rs"
+                "usage: dial-bench step|block|spectral|vopt|memory|build|approximate|save|texts ..., see bench/src/main.rs"
             );
             std::process::exit(2);
         }
@@ -202,7 +206,13 @@ impl Built {
         let start = Instant::now();
         let found = engine::search(features, config, control).expect("enough items");
         let search = start.elapsed().as_secs_f64();
-        let graph = engine::graph_of(&found, config, control).expect("nobody cancels");
+        let graph = engine::graph_of(
+            &Lists::from(&found.neighbours),
+            found.order.clone(),
+            config,
+            control,
+        )
+        .expect("nobody cancels");
         Built {
             graph,
             recall: found.recall,
@@ -218,6 +228,27 @@ fn build(pool: &str, k: usize) {
     say(
         json!({ "seconds": built.seconds, "search": built.search, "entries": built.graph.entries() }),
     );
+}
+
+fn texts(pool: &str, file: &Path) {
+    let (start, control) = (Instant::now(), Control::new());
+    let pool = read_pool(pool);
+    let described = start.elapsed().as_secs_f64();
+    let features = pool.matrix.features().expect("finite features");
+    let engine = Engine::build(features, &Config::default(), &control).expect("enough items");
+    let session = engine
+        .session(&["a", "b"], &control)
+        .expect("a session on it");
+    let asked = session.ask(1).expect("an item that is not labelled");
+    let seconds = start.elapsed().as_secs_f64();
+    let (n, dim) = (pool.matrix.n, pool.matrix.dim);
+    let bytes: Vec<u8> = (0..n * dim)
+        .flat_map(|i| (pool.matrix.get(i / dim, i % dim) as f32).to_le_bytes())
+        .collect();
+    std::fs::write(file, bytes).expect("room on the disk");
+    say(json!({
+        "seconds": described, "first_question": seconds, "n": n, "dim": dim, "asked": asked.questions[0].node.index(),
+    }));
 }
 
 fn approximate(pool: &str, k: usize) {
@@ -241,16 +272,16 @@ fn save(pool: &str, k: usize, file: &Path) {
         dial_data::write::write_csr(file, graph.n(), starts, columns, weights)
             .expect("room on the disk");
     } else {
-        let recipe = Recipe {
+        let provenance = GraphProvenance {
             k,
-            weights: config.weights,
+            weights: config.weights.expect("the graph was built"),
             metric: config.metric,
             search: config.search.to_string(),
             seed: engine::SEARCH_SEED,
             dim: pool.matrix.dim,
             features: Fingerprint::of(&pool.matrix),
         };
-        write_graph(file, &built.graph, &recipe, &control).expect("room on the disk");
+        write_graph(file, &built.graph, &provenance, &control).expect("room on the disk");
     }
     let peak = status("VmHWM");
     say(

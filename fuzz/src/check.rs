@@ -8,16 +8,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::counting;
-use crate::targets::{Input, Target, attempt};
+use crate::targets::{Input, Special, Target, attempt};
 
 /// What must hold: the longest a file may take, and the memory: so much, and so many times the file.
-pub const LONGEST: Duration = Duration::from_secs(1);
+pub const MAX_RUN_TIME: Duration = Duration::from_secs(1);
 const MEMORY: usize = 64 << 20;
 const TIMES: usize = 50;
 
 /// Deflate shrinks up to 1032 to 1, and a picture is no bomb as long as it is within its own limits.
 fn times(target: Target) -> usize {
-    if target == Target::Pictures {
+    if target == Target::Special(Special::Pictures) {
         4 * 1032
     } else {
         TIMES
@@ -50,7 +50,7 @@ impl Failure {
 static PANIC: Mutex<String> = Mutex::new(String::new());
 /// Whether an answer has come since the watchman looked last.
 static ANSWERED: AtomicBool = AtomicBool::new(true);
-const PATIENCE: Duration = Duration::from_secs(60);
+const CASE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Keeps what panics say instead of printing it.
 pub fn listen() {
@@ -68,11 +68,11 @@ pub fn listen() {
 pub fn watch() {
     thread::spawn(|| {
         loop {
-            thread::sleep(PATIENCE);
+            thread::sleep(CASE_TIMEOUT);
             if !ANSWERED.swap(false, Relaxed) {
                 eprintln!(
                     "no answer for {} s: the input is left in the folder of this run",
-                    PATIENCE.as_secs()
+                    CASE_TIMEOUT.as_secs()
                 );
                 std::process::exit(1);
             }
@@ -119,7 +119,7 @@ pub fn watched<T>(size: usize, times: usize, work: impl FnOnce() -> T) -> Result
             "{memory} bytes for a file of {size}"
         )));
     }
-    if taken > LONGEST {
+    if taken > MAX_RUN_TIME {
         return Err(Failure::Slow(format!(
             "{:.1} s for a file of {size}",
             taken.as_secs_f64()

@@ -9,8 +9,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-static USED: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
+static USED_BYTES: AtomicUsize = AtomicUsize::new(0);
+static PEAK_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// The allocator of the system, counted.
 #[derive(Debug)]
@@ -29,33 +29,33 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        USED.fetch_sub(layout.size(), Relaxed);
+        USED_BYTES.fetch_sub(layout.size(), Relaxed);
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         taken(size);
-        USED.fetch_sub(layout.size(), Relaxed);
+        USED_BYTES.fetch_sub(layout.size(), Relaxed);
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
 fn taken(size: usize) {
-    let used = USED.fetch_add(size, Relaxed).wrapping_add(size);
-    MOST.fetch_max(used, Relaxed);
+    let used = USED_BYTES.fetch_add(size, Relaxed).wrapping_add(size);
+    PEAK_BYTES.fetch_max(used, Relaxed);
 }
 
 /// Forgets the most there was.
 pub fn restart() {
-    MOST.store(USED.load(Relaxed), Relaxed);
+    PEAK_BYTES.store(USED_BYTES.load(Relaxed), Relaxed);
 }
 
 /// The most memory that was in use at once since [`restart`], beyond `before`.
 pub fn most_beyond(before: usize) -> usize {
-    MOST.load(Relaxed).saturating_sub(before)
+    PEAK_BYTES.load(Relaxed).saturating_sub(before)
 }
 
 /// What is in use now.
 pub fn used() -> usize {
-    USED.load(Relaxed)
+    USED_BYTES.load(Relaxed)
 }

@@ -1,4 +1,5 @@
 //! `fuzz TARGET|all [--seconds 60] [--seed 1] [--out FOLDER]`: fuzzes readers; what fails is written to the folder.
+//! `fuzz words` lists the targets.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ struct Args {
 fn args() -> Option<Args> {
     let mut words = std::env::args().skip(1);
     let name = words.next()?;
-    let targets: Vec<Target> = Target::ALL
+    let targets: Vec<Target> = Target::all()
         .into_iter()
         .filter(|one| name == "all" || one.word() == name)
         .collect();
@@ -46,8 +47,12 @@ fn args() -> Option<Args> {
 }
 
 fn main() -> ExitCode {
+    let words: Vec<&str> = Target::all().iter().map(|target| target.word()).collect();
+    if std::env::args().skip(1).eq(["words"]) {
+        println!("{}", words.join("\n"));
+        return ExitCode::SUCCESS;
+    }
     let Some(args) = args() else {
-        let words: Vec<&str> = Target::ALL.iter().map(|target| target.word()).collect();
         eprintln!(
             "usage: fuzz all|{} [--seconds 60] [--seed 1] [--out FOLDER]",
             words.join("|")

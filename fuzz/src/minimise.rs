@@ -7,7 +7,7 @@ use crate::check::{Failure, check};
 use crate::targets::{Input, Target};
 
 /// How long this may take.
-const LONGEST: Duration = Duration::from_secs(10);
+const MAX_MINIMISE_TIME: Duration = Duration::from_secs(10);
 
 /// The smallest input found that fails alike.
 pub fn minimised(target: Target, input: &Input, failure: &Failure, folder: &Path) -> Input {
@@ -16,7 +16,7 @@ pub fn minimised(target: Target, input: &Input, failure: &Failure, folder: &Path
     let mut piece = (smallest.bytes.len() / 2).max(1);
     loop {
         let mut place = 0;
-        while place < smallest.bytes.len() && start.elapsed() < LONGEST {
+        while place < smallest.bytes.len() && start.elapsed() < MAX_MINIMISE_TIME {
             let mut smaller = smallest.clone();
             smaller
                 .bytes
@@ -26,7 +26,7 @@ pub fn minimised(target: Target, input: &Input, failure: &Failure, folder: &Path
                 _ => place += piece,
             }
         }
-        if piece == 1 || start.elapsed() >= LONGEST {
+        if piece == 1 || start.elapsed() >= MAX_MINIMISE_TIME {
             return smallest;
         }
         piece /= 2;

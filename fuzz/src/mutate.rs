@@ -109,7 +109,7 @@ const INTEGERS: &[u64] = &[
     u64::MAX,
 ];
 /// No input grows beyond so many bytes.
-const LONGEST: usize = 1 << 16;
+const MAX_MUTANT_BYTES: usize = 1 << 16;
 
 /// An input with one to six changes, most often few.
 pub fn mutated(bytes: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
@@ -117,7 +117,7 @@ pub fn mutated(bytes: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let most = 1 + random.below(6);
     for _ in 0..1 + random.below(most) {
         change(&mut bytes, other, random);
-        bytes.truncate(LONGEST);
+        bytes.truncate(MAX_MUTANT_BYTES);
     }
     bytes
 }

@@ -54,7 +54,8 @@ pub fn run(target: Target, seed: u64, end: End) -> Found {
     // Those that are read. Every second input comes from one of them: they lead deepest into the reader.
     let mut good: Vec<Input> = inputs.clone();
     good.retain(|input| look(target, input, &folder, &mut found) == Some(Answer::Read));
-    let mut random = Random::new(seed, Purpose::User, target as u64);
+    let place = Target::all().iter().position(|one| *one == target);
+    let mut random = Random::new(seed, Purpose::User, place.unwrap_or_default() as u64);
     let start = Instant::now();
     let over = |inputs: usize| match end {
         End::Inputs(most) => inputs >= most,

@@ -4,18 +4,14 @@ use std::io::Cursor;
 use std::path::Path;
 
 use dial::graph::EdgeWeights;
-use dial::graph::build::Lists;
-use dial::graph::packed::PackedGraph;
-use dial::knn::Neighbours;
-use dial::knn::metric_space::ZeroVectors;
-use dial::{Control, Features, Metric};
-use dial_data::{Buffer, Fingerprint, Matrix, Recipe, write_graph};
+use dial::{Config, Control, Features, Metric, engine};
+use dial_data::{Buffer, Fingerprint, GraphProvenance, Matrix, write_graph};
 
 use image::{ColorType, ImageFormat};
 
 use crate::columnar;
 use crate::corpus::{self, build};
-use crate::targets::{Input, PICTURES, Target, Wrap};
+use crate::targets::{Input, PICTURES, Special, Target, Wrap};
 
 /// The first inputs of a target. The folder is for files that are made by writers.
 pub fn seeds(target: Target, folder: &Path) -> Vec<Input> {
@@ -24,67 +20,49 @@ pub fn seeds(target: Target, folder: &Path) -> Vec<Input> {
         wrap,
         ..Input::plain(name, bytes)
     };
-    match target {
-        Target::Npz => {
-            let arrays = of_corpus(Target::Npy);
-            seeds.extend(
-                arrays
-                    .into_iter()
-                    .map(|array| wrapped("wrapped.npz", array.bytes, Wrap::Zip)),
-            );
+    let plain = |name: &'static str, texts: &[&str]| -> Vec<Input> {
+        let input = |text: &&str| Input::plain(name, text.as_bytes().to_vec());
+        texts.iter().map(input).collect()
+    };
+    let arrays = |ending| of_corpus(named(ending)).into_iter();
+    match (target, target.word()) {
+        (Target::Format(_), "npz") => {
+            seeds.extend(arrays("npy").map(|one| wrapped("wrapped.npz", one.bytes, Wrap::Zip)));
         }
-        Target::Idx => {
-            let plain = seeds.clone();
-            seeds.extend(
-                plain
-                    .into_iter()
-                    .map(|seed| wrapped("wrapped-idx3-ubyte.gz", seed.bytes, Wrap::Gzip)),
-            );
+        (Target::Format(_), "mat") => {
+            seeds.push(wrapped("wrapped.mat", build::good_array("X"), Wrap::Mat));
         }
-        Target::Mat => seeds.push(wrapped("wrapped.mat", build::good_array("X"), Wrap::Mat)),
-        Target::Table => seeds.extend(
-            TABLES
-                .iter()
-                .map(|text| Input::plain("a.csv", text.as_bytes().to_vec())),
-        ),
-        Target::Jsonl => seeds.extend(
-            LINES
-                .iter()
-                .map(|text| Input::plain("a.jsonl", text.as_bytes().to_vec())),
-        ),
-        Target::Parquet => seeds.extend(columnar::parquet()),
-        Target::Arrow => seeds.extend(columnar::arrow()),
-        Target::Texts => seeds.extend(
-            LETTERS
-                .iter()
-                .map(|text| Input::plain("a.txt", text.as_bytes().to_vec())),
-        ),
-        Target::Envi => seeds.extend(
-            SCENES
-                .iter()
-                .map(|text| Input::plain("scene.hdr", text.as_bytes().to_vec())),
-        ),
-        Target::Pictures => seeds.extend(pictures()),
-        Target::Labels | Target::Features => {
-            seeds.extend(
-                BESIDE
-                    .iter()
-                    .map(|text| Input::plain("beside.csv", text.as_bytes().to_vec())),
-            );
-            seeds.extend(
-                corpus::good()
-                    .into_iter()
-                    .map(|(name, bytes)| Input::plain(name, bytes)),
-            );
+        (Target::Format(_), "csv") => seeds.extend(plain("a.csv", TABLES)),
+        (Target::Format(_), "jsonl") => {
+            seeds.extend(plain("a.jsonl", LINES));
+            seeds.extend(plain("a.json", ARRAYS));
         }
-        Target::Rows => seeds.extend(of_corpus(Target::Npy)),
-        Target::Graph => seeds.push(wrapped("a.dialgraph", graph(folder), Wrap::Graph)),
-        Target::Other => seeds.extend(
-            ARRAYS
-                .iter()
-                .map(|text| Input::plain("a.json", text.as_bytes().to_vec())),
-        ),
-        Target::Npy => {}
+        (Target::Format(_), "parquet") => seeds.extend(columnar::parquet()),
+        (Target::Format(_), "arrow") => seeds.extend(columnar::arrow()),
+        (Target::Format(_), _) => {}
+        (Target::Special(special), _) => match special {
+            Special::Texts => seeds.extend(plain("a.txt", LETTERS)),
+            Special::Envi => seeds.extend(plain("scene.hdr", SCENES)),
+            Special::Pictures => seeds.extend(pictures()),
+            Special::Labels | Special::Features => {
+                seeds.extend(plain("beside.csv", BESIDE));
+                let good = corpus::good().into_iter();
+                seeds.extend(good.map(|(name, bytes)| Input::plain(name, bytes)));
+            }
+            Special::Rows => seeds.extend(arrays("npy")),
+            Special::Packed => {
+                let gzipped = |one: Input| wrapped("wrapped-idx3-ubyte.gz", one.bytes, Wrap::Gzip);
+                seeds.extend(arrays("idx").map(gzipped));
+                for text in TABLES {
+                    let bytes = text.as_bytes().to_vec();
+                    seeds.push(Input::plain("a.csv.gz", Wrap::Gzip.around(&bytes)));
+                    seeds.push(Input::plain("a.csv.zst", Wrap::Zstd.around(&bytes)));
+                    seeds.push(wrapped("wrapped.csv.zst", bytes, Wrap::Zstd));
+                }
+            }
+            Special::Graph => seeds.push(wrapped("a.dialgraph", graph(folder), Wrap::Graph)),
+            Special::Other => seeds.extend(plain("a", ARRAYS)),
+        },
     }
     seeds
 }
@@ -127,24 +105,25 @@ const BESIDE: &[&str] = &[
     "1,2\n3,4\n5,6\n",
 ];
 
-/// The target that a file of the corpus belongs to.
+/// The target of a word.
+fn named(word: &str) -> Target {
+    let mut all = Target::all().into_iter();
+    all.find(|target| target.word() == word)
+        .unwrap_or_else(|| panic!("{word}: no such format"))
+}
+
+/// The target that a file of the corpus belongs to: the format that its name ends as.
 fn target_of(name: &str) -> Target {
-    let ends = |endings: &[&str]| {
-        endings
-            .iter()
-            .any(|ending| name.to_lowercase().ends_with(ending))
-    };
-    match () {
-        _ if ends(&[".npy"]) => Target::Npy,
-        _ if ends(&[".npz"]) => Target::Npz,
-        _ if ends(&["ubyte", ".idx", ".gz", ".idx1", ".idx3"]) => Target::Idx,
-        _ if ends(&[".mat"]) => Target::Mat,
-        _ if ends(&[".csv", ".tsv", ".txt"]) => Target::Table,
-        _ if ends(&[".jsonl", ".ndjson"]) => Target::Jsonl,
-        _ if ends(&[".parquet"]) => Target::Parquet,
-        _ if ends(&[".arrow", ".arrows", ".feather"]) => Target::Arrow,
-        _ => Target::Other,
+    let name = name.to_lowercase();
+    if name.ends_with(".gz") || name.ends_with(".zst") {
+        return Target::Special(Special::Packed);
     }
+    let ends = |target: &Target| match target {
+        Target::Format(endings) => endings.iter().any(|ending| name.ends_with(ending)),
+        Target::Special(_) => false,
+    };
+    let found = Target::all().into_iter().find(ends);
+    found.unwrap_or(Target::Special(Special::Other))
 }
 
 fn of_corpus(target: Target) -> Vec<Input> {
@@ -154,7 +133,7 @@ fn of_corpus(target: Target) -> Vec<Input> {
     let bad = corpus::cases().into_iter().flat_map(|case| {
         let beside = case
             .beside
-            .map(|(name, bytes)| (Target::Labels, name, bytes));
+            .map(|(name, bytes)| (Target::Special(Special::Labels), name, bytes));
         [(target_of(case.file_name), case.file_name, case.bytes)]
             .into_iter()
             .chain(beside)
@@ -173,22 +152,18 @@ fn graph(folder: &Path) -> Vec<u8> {
         .collect();
     let control = Control::new();
     let features = Features::f64(&x, 40, 1).expect("finite features");
-    let found = Neighbours::exact(features, 4, Metric::Euclidean, ZeroVectors::Error, &control)
-        .expect("a search");
-    let graph = PackedGraph::assemble(
-        &Lists::from(&found),
-        EdgeWeights::SelfTuning,
-        None,
-        &control,
-    )
-    .expect("a graph");
+    let config = Config {
+        k: 4,
+        ..Config::paper()
+    };
+    let graph = engine::graph(features, &config, &control).expect("a graph");
     let features = Fingerprint::of(&Matrix {
         values: Buffer::F64(x),
         n: 40,
         dim: 1,
     });
     let (metric, weights) = (Metric::Euclidean, EdgeWeights::SelfTuning);
-    let recipe = Recipe {
+    let provenance = GraphProvenance {
         k: 4,
         weights,
         metric,
@@ -198,7 +173,7 @@ fn graph(folder: &Path) -> Vec<u8> {
         features,
     };
     let path = folder.join("seed.dialgraph");
-    write_graph(&path, &graph, &recipe, &control).expect("the folder can be written to");
+    write_graph(&path, &graph, &provenance, &control).expect("the folder can be written to");
     let bytes = std::fs::read(&path).expect("the graph was written");
     std::fs::remove_file(&path).expect("the graph is there");
     bytes

@@ -8,25 +8,18 @@ use dial_data::{Error, GraphFile, Kind, ReadOptions, RowFile, open};
 
 use crate::corpus::build;
 
-/// A reader.
+/// What is fuzzed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Arrays of NumPy.
-    Npy,
-    /// Archives of them.
-    Npz,
-    /// IDX, gzipped or not.
-    Idx,
-    /// MATLAB v5 and v7.
-    Mat,
-    /// Delimited text.
-    Table,
-    /// Lines of JSON.
-    Jsonl,
-    /// Parquet.
-    Parquet,
-    /// Arrow, as a file or as a stream.
-    Arrow,
+    /// A format of files, by how their names end.
+    Format(&'static [&'static str]),
+    /// Something that is not one file of a format.
+    Special(Special),
+}
+
+/// Readers beside those of the formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
     /// A text per line.
     Texts,
     /// Headers of ENVI, beside data.
@@ -39,52 +32,41 @@ pub enum Target {
     Features,
     /// Rows of an array that stays in its file.
     Rows,
+    /// Files of text packed by gzip or zstd.
+    Packed,
     /// Graphs of ours.
     Graph,
-    /// Every other file of the corpus.
+    /// Files that are known by what they hold, and every other file of the corpus.
     Other,
 }
 
+dial::words::words!(Special, "the target", {
+    Texts => "texts",
+    Envi => "envi",
+    Pictures => "pictures",
+    Labels => "labels",
+    Features => "features",
+    Rows => "rows",
+    Packed => "packed",
+    Graph => "graph",
+    Other => "other",
+});
+
 impl Target {
-    /// All of them.
-    pub const ALL: [Target; 16] = [
-        Target::Npy,
-        Target::Npz,
-        Target::Idx,
-        Target::Mat,
-        Target::Table,
-        Target::Jsonl,
-        Target::Parquet,
-        Target::Arrow,
-        Target::Texts,
-        Target::Envi,
-        Target::Pictures,
-        Target::Labels,
-        Target::Features,
-        Target::Rows,
-        Target::Graph,
-        Target::Other,
-    ];
+    /// All of them: every format that is read, and the rest.
+    pub fn all() -> Vec<Target> {
+        let special = Special::ALL.iter().copied().map(Target::Special);
+        dial_data::endings()
+            .map(Target::Format)
+            .chain(special)
+            .collect()
+    }
 
     /// Its word on the command line.
     pub fn word(self) -> &'static str {
         match self {
-            Target::Npy => "npy",
-            Target::Npz => "npz",
-            Target::Idx => "idx",
-            Target::Mat => "mat",
-            Target::Table => "table",
-            Target::Jsonl => "jsonl",
-            Target::Parquet => "parquet",
-            Target::Arrow => "arrow",
-            Target::Texts => "texts",
-            Target::Envi => "envi",
-            Target::Pictures => "pictures",
-            Target::Labels => "labels",
-            Target::Features => "features",
-            Target::Rows => "rows",
-            Target::Graph => "graph",
-            Target::Other => "other",
+            Target::Format(endings) => endings[0].trim_start_matches('.'),
+            Target::Special(special) => special.word(),
         }
     }
 }
@@ -98,6 +80,8 @@ pub enum Wrap {
     Zip,
     /// gzip.
     Gzip,
+    /// A frame of zstd.
+    Zstd,
     /// A MATLAB file with the bytes as a compressed element.
     Mat,
     /// The checksum of the header of a graph is made right.
@@ -113,6 +97,7 @@ impl Wrap {
             Wrap::Plain => bytes.to_vec(),
             Wrap::Zip => build::zip(&[build::stored("X.npy", bytes.to_vec())]),
             Wrap::Gzip => build::gzip(bytes),
+            Wrap::Zstd => build::zstd(bytes),
             Wrap::Mat => build::mat(&[build::packed(bytes)]),
             Wrap::Graph => sealed(bytes),
             Wrap::Png => sealed_png(bytes),
@@ -217,8 +202,11 @@ pub fn attempt(target: Target, input: &Input, folder: &Path) -> Result<String, E
 fn read(target: Target, input: &Input, folder: &Path, path: &Path) -> Result<String, Error> {
     let control = Control::new();
     let mut options = input.read_options();
-    let pool = match target {
-        Target::Rows => {
+    let Target::Special(special) = target else {
+        return pool(path, &options, &control);
+    };
+    let place = match special {
+        Special::Rows => {
             let rows = RowFile::open(path)?;
             let mut out = vec![0.0; rows.dim.min(1 << 16)];
             if out.len() == rows.dim && rows.n > 0 {
@@ -226,36 +214,40 @@ fn read(target: Target, input: &Input, folder: &Path, path: &Path) -> Result<Str
             }
             return Ok(format!("rows {}", rows.is_wide()));
         }
-        Target::Graph => {
+        Special::Graph => {
             let file = GraphFile::open(path)?;
             let graph = file.graph()?;
             file.verify(&control)?;
             return Ok(format!("graph {} {}", graph.n(), graph.entries()));
         }
-        Target::Envi => {
+        Special::Envi => {
             let values: Vec<u8> = (0..96u32).map(|i| (i * 37 % 251) as u8).collect();
             beside(folder, "scene.dat", &values);
             path.to_path_buf()
         }
-        Target::Pictures => {
+        Special::Pictures => {
             options.skip_bad = false;
             folder.join(PICTURES)
         }
-        Target::Texts => {
+        Special::Texts => {
             options.kind = options.kind.or(Some(Kind::Texts));
             path.to_path_buf()
         }
-        Target::Labels | Target::Features => {
+        Special::Labels | Special::Features => {
             let pool = beside(folder, "pool.csv", b"id,a,b\na,1,2\nb,3,4\nc,5,7\n");
-            match target {
-                Target::Labels => options.labels_file = Some(path.into()),
+            match special {
+                Special::Labels => options.labels_file = Some(path.into()),
                 _ => options.features_file = Some(path.into()),
             }
             pool
         }
-        _ => path.to_path_buf(),
+        Special::Packed | Special::Other => path.to_path_buf(),
     };
-    let pool = open(&pool.display().to_string(), &options, 0, &control)?;
+    pool(&place, &options, &control)
+}
+
+fn pool(path: &Path, options: &ReadOptions, control: &Control) -> Result<String, Error> {
+    let pool = open(&path.display().to_string(), options, 0, control)?;
     let classes = pool.truth.map(|truth| truth.classes.len().min(3));
     let first = |note: &String| note.split(' ').take(2).collect::<Vec<_>>().join(" ");
     let notes: Vec<String> = pool.notes.iter().take(4).map(first).collect();

@@ -5,6 +5,7 @@ use dial_fuzz::check::{Failure, listen, shape, watched};
 use dial_fuzz::counting::Counting;
 use dial_fuzz::mutate::mutated;
 use dial_fuzz::run::{End, alone, run};
+use dial_fuzz::seeds::seeds;
 use dial_fuzz::targets::Target;
 
 #[global_allocator]
@@ -24,45 +25,40 @@ fn smoke(target: Target) {
     assert!(found.answers.len() >= 5, "{:#?}", found.answers);
 }
 
-#[test]
-fn arrays() {
-    [Target::Npy, Target::Npz, Target::Rows]
+/// Every so-many-th target, so that tests of one process share the work.
+fn every(step: usize, first: usize) {
+    Target::all()
         .into_iter()
+        .skip(first)
+        .step_by(step)
         .for_each(smoke);
 }
 
 #[test]
-fn other_arrays() {
-    [Target::Idx, Target::Mat].into_iter().for_each(smoke);
+fn a_third_of_the_readers() {
+    every(3, 0);
 }
 
 #[test]
-fn text() {
-    [
-        Target::Table,
-        Target::Jsonl,
-        Target::Labels,
-        Target::Features,
-    ]
-    .into_iter()
-    .for_each(smoke);
+fn another_third_of_the_readers() {
+    every(3, 1);
 }
 
 #[test]
-fn columns() {
-    [Target::Parquet, Target::Arrow].into_iter().for_each(smoke);
+fn the_last_third_of_the_readers() {
+    every(3, 2);
 }
 
 #[test]
-fn pictures() {
-    smoke(Target::Pictures);
-}
-
-#[test]
-fn scenes_graphs_and_the_rest() {
-    [Target::Texts, Target::Envi, Target::Graph, Target::Other]
-        .into_iter()
-        .for_each(smoke);
+fn every_target_has_a_word_of_its_own_and_files_to_begin_with() {
+    let folder = std::env::temp_dir().join(format!("dial-fuzz-seeds-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut words = std::collections::BTreeSet::new();
+    for target in Target::all() {
+        assert!(words.insert(target.word()), "{target:?}");
+        assert!(!seeds(target, &folder).is_empty(), "{target:?}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

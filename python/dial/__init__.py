@@ -8,7 +8,7 @@
 >>> str(session.predict()[99])
 'far'
 
-Everything is a row number of ``X`` on the way in and out; labels are whatever you use as labels.
+Everything is a row number of ``X`` on the way in and out; labels may be of any hashable type.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         knn_graph,
         poisson_propagation,
     )
-    from .pools import Pool, read
+    from .pools import Pool, embed, read
     from .session import Advice, Session, open
     from .simulation import simulate
 
@@ -55,6 +55,7 @@ _PLACES = {
     "choose": "pieces",
     "classify": "pieces",
     "dial_sampling": "modal",
+    "embed": "pools",
     "heat_propagation": "pieces",
     "knn": "pieces",
     "knn_graph": "pieces",
@@ -82,6 +83,7 @@ __all__ = [
     "choose",
     "classify",
     "dial_sampling",
+    "embed",
     "heat_propagation",
     "knn",
     "knn_graph",

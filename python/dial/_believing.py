@@ -1,4 +1,4 @@
-"""What a session believes: labels, probabilities, variance and evidence of its rows, and how it looks in print."""
+"""The predictions of a session: labels, probabilities, variance and evidence of its rows, and their printed form."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class Believing:
         }
 
     def predict_new(self, X: Any, *, progress: Progress = None) -> dict[str, Any]:
-        """What is believed about rows that are not in the pool, through their neighbours: label, proba, variance, evidence."""
+        """Predictions for rows that are not in the pool, through their neighbours: label, proba, variance, evidence."""
         with reporting(self._progress if progress is None else progress) as report:
             classes, proba, variance, evidence = self._engine.about(self._X, features(X), report)
         self._refresh()
@@ -168,13 +168,7 @@ class Believing:
     @property
     def settings(self) -> dict[str, Any]:
         """The settings in force, with those that were found for this pool."""
-        found = json.loads(self._engine.settings())
-        names = ("k", "metric", "search", "tau", "precision", "acquisition", "policy", "sharpness", "prior")
-        chosen = {name: found["recipe"][name] for name in names}
-        recipe = found["recipe"]
-        chosen.update(propagation=recipe.get("propagation", "poisson"), source_value=recipe.get("source_value", 1.0))
-        chosen.update(weights=found["weights"], calibration=found["calibration"], seed=recipe["seed"])
-        chosen.update(prior_strength=found["prior_strength"], expected_clusters=found["expected_clusters"])
+        chosen: dict[str, Any] = json.loads(self._engine.settings())
         if self._own is not None:
             chosen["acquisition"] = getattr(self._own, "__name__", "own")
         return chosen

@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["METHOD_VERSION", "VERSION", "Engine", "Field", "choose", "classify", "command", "knn", "knn_graph", "propagate", "read_pool", "simulate", "weighted"]
+__all__ = ["METHOD_VERSION", "VERSION", "Engine", "Field", "choose", "classify", "command", "embed", "knn", "knn_graph", "propagate", "read_pool", "simulate", "weighted"]
 
 METHOD_VERSION: Final[int]
 """
@@ -25,23 +25,24 @@ class Engine:
     """
     def about(self, /, x: Incomplete | None, new: Incomplete, progress: Any | None = None) -> tuple[list[int], Incomplete, Incomplete, Incomplete]:
         """
-        What is believed about new rows, by their neighbours among the rows of the pool.
+        Predictions for new rows, from their neighbours among the rows of the pool.
         """
     def alpha(self, /) -> Incomplete:
         """
         α of every class at every row.
         """
-    def ask(self, /, count: SupportsIndex, progress: Any | None = None) -> list[tuple[int, float]]:
+    def ask(self, /, count: SupportsIndex, annotator: str, scores: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, progress: Any | None = None) -> list[tuple[int, float]]:
         """
-        Rows worth asking with their scores, the best first.
-        """
-    def ask_by(self, /, scores: SupportsGetItem[int, SupportsFloat | SupportsIndex], count: SupportsIndex) -> list[tuple[int, float]]:
-        """
-        The same by scores of the caller's own.
+        Rows to label next, with their scores (NaN for a row that was not chosen by its score), by the rule that every handle
+        of a project chooses by; by scores of the caller's own, where they are given.
         """
     def backup(self, /, file: str | PathLike[str]) -> None:
         """
         Copies a project on disk to a file that must not be there.
+        """
+    def browsers(self, /) -> str:
+        """
+        The browsers that are signed in to the page, as JSON.
         """
     def classes(self, /) -> list[tuple[int, str]]:
         """
@@ -63,17 +64,17 @@ class Engine:
         """
         The evidence at every row.
         """
-    def export(self, /, file: str | PathLike[str], format: str | None, labels_only: bool, progress: Any | None = None) -> None:
+    def export(self, /, file: str | PathLike[str], format: str | None, labels_only: bool, original_columns: bool | None = None, progress: Any | None = None) -> None:
         """
-        Writes all rows with their labels and, unless only these are wanted, what is believed about them.
+        Writes all rows with their labels and, unless only these are wanted, their predictions.
         """
     def graph(self, /) -> tuple[Incomplete, Incomplete, Incomplete]:
         """
         The graph.
         """
-    def import_labels(self, /, file: str | PathLike[str], annotator: str | None, skip_unknown: bool, add_classes: bool, progress: Any | None = None) -> str:
+    def import_labels(self, /, file: str | PathLike[str] | None, annotator: str | None, skip_unknown: bool, add_classes: bool, progress: Any | None = None) -> str:
         """
-        Takes labels from a file as one group; what was stored, as JSON.
+        Takes labels from a file, or those of the pool itself, as one group; what was stored, as JSON.
         """
     def keep(self, /, bytes: SupportsGetItem[int, SupportsIndex]) -> None:
         """
@@ -90,6 +91,10 @@ class Engine:
     def last_group(self, /) -> int | None:
         """
         The group of the last answer that stands, whoever gave it.
+        """
+    def launch_file(self, /) -> str:
+        """
+        A file that opens the page in a browser: a link would stand in the arguments of the browser, for all to read.
         """
     def n(self, /) -> int:
         """
@@ -110,9 +115,13 @@ class Engine:
         """
         Opens a project; also gives what is worth saying about its pool.
         """
-    def pass_over(self, /, rows: SupportsGetItem[int, SupportsIndex], exclude: bool, annotator: str) -> int | None:
+    def pass_over(self, /, rows: SupportsGetItem[int, SupportsIndex], kind: str, annotator: str) -> int | None:
         """
-        Skips or excludes rows.
+        Skips, excludes or reopens rows, by the kind of the decision.
+        """
+    def passed(self, /) -> list[tuple[int, bool]]:
+        """
+        The rows that were skipped or excluded, the latest first, and whether they are left out.
         """
     def place(self, /) -> tuple[str | None, bool]:
         """
@@ -153,7 +162,11 @@ class Engine:
         """
     def settings(self, /) -> str:
         """
-        The settings in force, as JSON: the recipe as the log has it, prior strength and expected clusters.
+        The settings in force, as JSON, with those that were found for this pool.
+        """
+    def sign_out(self, /, ids: SupportsGetItem[int, str]) -> str:
+        """
+        Signs browsers out; those that are left, as JSON.
         """
     def state(self, /) -> tuple[str, bytes, bytes | None, list[bytes], list[bool] | None]:
         """
@@ -172,7 +185,7 @@ class Engine:
         """
         Labels that the others contradict, the least probable first: row, class given, class by the others, probability.
         """
-    def tell(self, /, told: SupportsGetItem[int, tuple[SupportsIndex, SupportsGetItem[int, tuple[str, SupportsFloat | SupportsIndex]]]], new_classes: SupportsGetItem[int, str], annotator: str, replace: bool, progress: Any | None = None) -> int | None:
+    def tell(self, /, told: SupportsGetItem[int, tuple[SupportsIndex, SupportsGetItem[int, tuple[str, SupportsFloat | SupportsIndex]]]], new_classes: SupportsGetItem[int, str], annotator: str, replace: bool, adjudicate: bool, progress: Any | None = None) -> int | None:
         """
         Stores labels, and the classes that are new with them, and follows; returns the group to undo the labels by, none if
         nothing was new.
@@ -208,7 +221,7 @@ class Field:
         """
         The mean at every node.
         """
-    def scores(self, /, score: str, seed: SupportsIndex) -> Incomplete:
+    def scores(self, /, settings: dict[str, str]) -> Incomplete:
         """
         The scores of an acquisition that reads the field alone.
         """
@@ -217,7 +230,7 @@ class Field:
         The variance at every node.
         """
 
-def choose(scores: Incomplete, candidates: SupportsGetItem[int, SupportsIndex], settings: dict[str, str], count: SupportsIndex, seed: SupportsIndex, question: SupportsIndex) -> list[int]:
+def choose(scores: Incomplete, candidates: SupportsGetItem[int, SupportsIndex], settings: dict[str, str], count: SupportsIndex, question: SupportsIndex) -> list[int]:
     """
     Chooses rows by their scores.
     """
@@ -230,6 +243,11 @@ def classify(model: str, labels: SupportsGetItem[int, SupportsGetItem[int, Suppo
 def command(arguments: SupportsGetItem[int, str]) -> int:
     """
     Runs the `dial` command and returns its exit code.
+    """
+
+def embed(texts: SupportsGetItem[int, str], model: str | PathLike[str], keep: str | PathLike[str] | None = None, progress: Any | None = None) -> "object":
+    """
+    Embeddings of texts by a model, a row for each; kept in a folder, if one is named.
     """
 
 def knn(x: Incomplete, settings: dict[str, str], progress: Any | None = None) -> tuple[Incomplete, Incomplete]:
@@ -257,7 +275,7 @@ def simulate(x: Incomplete, wish: Incomplete, settings: dict[str, str], progress
     Plays every method; returns a table as a dict of arrays, a row for each question.
     """
 
-def weighted(ids: Incomplete, distances: Incomplete, weights: str) -> tuple[Incomplete, Incomplete, Incomplete]:
+def weighted(ids: Incomplete, distances: Incomplete, settings: dict[str, str]) -> tuple[Incomplete, Incomplete, Incomplete]:
     """
     The graph of neighbours that are known, nearest first: their rows, and how far away they are.
     """

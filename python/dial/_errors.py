@@ -32,12 +32,14 @@ class InputError(DialError, ValueError):
 
 
 class StateError(DialError, RuntimeError):
-    """Everything else: the disk, the numbers, somebody else who has the project."""
+    """Everything else: a disk or numerical error, or a project that another process has open."""
 
 
 def make(code: str, kind: str, text: str) -> DialError:
     """The exception for a failure of the engine. Options of the command are called as they are here: ``--k 5`` is ``k=5``."""
-    text = re.sub(r"--(k|metric|zero-vectors)( )(?=\w)|--([a-z][a-z-]*)", _option, text)
+    text = re.sub(r"--(acquisition|k|metric|precision|propagation|zero-vectors)( )(?=\w)|--([a-z][a-z-]*)", _option, text)
+    # Rows of a session are those of its features: they are dropped before, where a pool is read.
+    text = text.replace("zero_vectors=isolate|drop", "zero_vectors=isolate, dial.read(..., drop_zero_rows=True)")
     family = InputError if kind in ("usage", "input") else StateError
     return family(text, code, kind)
 

@@ -1,7 +1,7 @@
 """A session kept between calls that give the whole pool and all labels every time, as other libraries do.
 
 The graph of a pool takes time, and so does every label. A loop of questions gives the same rows again and again, with a
-label more each time: the session stays, and is only told what is new.
+label more each time: the session stays, and only the new labels are told to it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Kept:
         self._codes: dict[Any, int] = {}
 
     def session(self, X: Any, nodes: Iterable[int], labels: Iterable[Any], settings: dict[str, Any]) -> Session:
-        """A session on ``X`` that was told just these labels. Its classes are numbers, as they were met."""
+        """A session on ``X`` with exactly these labels. Its classes are numbers, in the order of their first labels."""
         rows = features(X)
         if self._session is None or settings != self._settings or not self._is_known(rows):
             self._session = Session(rows, **settings)
@@ -96,7 +96,7 @@ def choose_among(session: Session, candidates: Nodes, n: int) -> tuple[Nodes, Nu
     masked = np.full(session.n, -np.inf)
     masked[candidates] = values[candidates]
     allowed = set(candidates.tolist())
-    apart = [node for node, _ in session._engine.ask_by(masked.tolist(), n) if node in allowed]
+    apart = [node for node, _ in session._engine.ask(n, "", masked.tolist()) if node in allowed]
     rest = [node for node in candidates[np.argsort(-values[candidates], kind="stable")].tolist() if node not in apart]
     nodes = np.array((apart + rest)[:n], dtype=np.int64)
     return nodes, values[nodes]

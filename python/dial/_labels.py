@@ -17,7 +17,7 @@ import numpy as np
 
 from ._errors import InputError
 
-#: Names of classes are at most so long in a project.
+#: The largest length of the name of a class in a project.
 _LONGEST = 200
 
 #: The kinds of labels that can be kept with a project.

@@ -3,7 +3,7 @@
 scikit-activeml gives its strategies the whole pool and all labels at every query. The strategy keeps the graph between
 queries with the same pool, and each query costs no more than :meth:`dial.Session.tell` and :meth:`dial.Session.ask`.
 
-No classifier of its own is needed for predictions: ``SklearnClassifier(dial.DirichletClassifier(),
+Predictions need no other classifier: ``SklearnClassifier(dial.DirichletClassifier(),
 include_unlabeled_samples=True)`` is one of scikit-activeml (from its 1.0) that makes use of the whole pool.
 """
 
@@ -76,18 +76,18 @@ class DialQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
     def __init__(
         self,
         acquisition: str | OwnAcquisition | None = None,
-        policy: str = "max",
-        k: int = 20,
-        metric: str = "euclidean",
+        policy: str | None = None,
+        k: int | None = None,
+        metric: str | None = None,
         tau: float | str | None = None,
-        prior: float | str = "auto",
-        sharpness: float | str = "auto",
+        prior: float | str | None = None,
+        sharpness: float | str | None = None,
         weights: str | None = None,
-        search: str = "auto",
-        precision: str = "faithful",
+        search: str | None = None,
+        precision: str | None = None,
         calibration: str | None = None,
         expected_clusters: int | None = None,
-        zero_vectors: str = "error",
+        zero_vectors: str | None = None,
         missing_label: Any = MISSING_LABEL,
         random_state: Any = None,
     ) -> None:

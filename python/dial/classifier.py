@@ -44,31 +44,31 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    k : int
-        Neighbours of each row; one less than the rows, where there are no more.
-    metric : {"euclidean", "cosine"}
+    k : int, default 20
+        Neighbours of each row; all other rows, where there are fewer.
+    metric : {"euclidean", "cosine"}, default "euclidean"
         How distances are measured.
-    tau : float or str, optional
+    tau : float or str, default "0.03xdegree"
         How far labels reach: a number, or a multiple of the mean degree such as ``"0.1xdegree"``. The default, as those
         of ``weights`` and ``calibration``, is what goes with the acquisition ``"auto"`` of :class:`dial.Session`.
-    prior : float or str
+    prior : float or str, default "auto"
         The prior strength: ``"auto"``, a number, ``"calibrated"`` or ``"calibrated-raw"``.
-    weights : str, optional
+    weights : str, default "symmetric"
         How distances become weights.
-    search : {"auto", "exact", "approximate"}
+    search : {"auto", "exact", "approximate"}, default "auto"
         How neighbours are found.
-    precision : {"faithful", "certified"}
+    precision : {"faithful", "certified"}, default "faithful"
         How labels are spread: as in the paper, or by local solves with a proven bound, for large pools.
-    calibration : {"off", "on"}, optional
-        How classes and probabilities are read: as in the paper, or (the default) classes evened out and probabilities
+    calibration : {"off", "on"}, default "on"
+        How classes and probabilities are read: as in the paper, or classes balanced and probabilities
         calibrated on the labels.
-    zero_vectors : {"error", "isolate"}
+    zero_vectors : {"error", "isolate"}, default "error"
         What becomes of rows of length zero under cosine.
     unlabelled : label, optional
         What marks a row without a label, besides None, NaN and the empty string, which always do. With None nothing
         else does, so that -1 can be a class.
-    seed : int
-        For whatever is drawn at random.
+    seed : int, default 0
+        The seed of everything drawn at random.
     progress : callable or True, optional
         Called with (stage, done, steps) now and then; True shows a bar if tqdm is installed.
 
@@ -123,18 +123,18 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        k: int = 20,
+        k: int | None = None,
         *,
-        metric: str = "euclidean",
+        metric: str | None = None,
         tau: float | str | None = None,
-        prior: float | str = "auto",
+        prior: float | str | None = None,
         weights: str | None = None,
-        search: str = "auto",
-        precision: str = "faithful",
+        search: str | None = None,
+        precision: str | None = None,
         calibration: str | None = None,
-        zero_vectors: str = "error",
+        zero_vectors: str | None = None,
         unlabelled: Any = -1,
-        seed: int = 0,
+        seed: int | None = None,
         progress: Progress = None,
     ) -> None:
         self.k = k

@@ -147,8 +147,7 @@ def dial_sampling(classifier: Any, X_pool: Any, n_instances: int = 1, **settings
     row_of = {node: row for row, node in reversed(list(enumerate(mine))) if node not in known}
     if not row_of:
         raise StateError("every row of this pool was taught already. Nothing is left to ask.", "N11", "numeric")
-    chosen_settings = {"k": min(20, max(1, len(memory.rows) - 1)), **settings}
-    session = memory.kept.session(memory.rows, known.keys(), known.values(), chosen_settings)
+    session = memory.kept.session(memory.rows, known.keys(), known.values(), settings)
     chosen, found = choose_among(session, np.array(sorted(row_of), dtype=np.int64), n_instances)
     return np.array([row_of[node] for node in chosen.tolist()], dtype=np.int64), found
 
@@ -170,7 +169,7 @@ class _Memory:
             self._known.setdefault(_digest(row), []).append(place)
 
     def _places(self, rows: Iterable[npt.NDArray[Any]]) -> list[int | None]:
-        """Where rows are, each copy of a row at a place of its own as long as there are some."""
+        """The places of rows in the pool; copies of a row get different places as long as there are enough."""
         turns: dict[bytes, int] = {}
         places: list[int | None] = []
         for row in rows:

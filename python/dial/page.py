@@ -6,6 +6,7 @@ import atexit
 import html
 import weakref
 import webbrowser
+from pathlib import Path
 
 from ._dial import Engine
 from ._errors import InputError
@@ -15,16 +16,17 @@ class Page:
     """The labelling page in a browser, served by this process until :meth:`stop`.
 
     ``with session.serve() as page: ...`` stops it at the end. The session can be used meanwhile: it knows what is labelled on
-    the page, and the page what is told here.
+    the page, and the page shows the labels told here.
     """
 
     def __init__(self, engine: Engine, url: str, browser: bool) -> None:
         self._engine = engine
-        #: A link that signs in one browser, once; see :meth:`link` for another.
+        #: A link that signs in one browser, once and for 15 minutes; see :meth:`link` for another.
         self.url = url
         _pages.add(self)
         if browser:
-            webbrowser.open(url)
+            # Everybody on the machine can read the arguments of a browser: they name a file of ours, and no link.
+            webbrowser.open(Path(engine.launch_file()).as_uri())
 
     def link(self) -> str:
         """Another link, for another browser."""
@@ -48,7 +50,7 @@ class Page:
 
     def _repr_html_(self) -> str:
         url = html.escape(self.url, quote=True)
-        return f'<a href="{url}" target="_blank">Open the labelling page</a> (the link is good once)'
+        return f'<a href="{url}" target="_blank">Open the labelling page</a> (the link is good once, for 15 minutes)'
 
 
 _pages: weakref.WeakSet[Page] = weakref.WeakSet()

@@ -20,14 +20,15 @@ ACQUISITIONS = ("variance", "margin", "margin-range", "entropy", "least-confiden
 
 def knn(
     X: Any,
-    k: int = 20,
+    k: int | None = None,
     *,
-    metric: str = "euclidean",
-    search: str = "auto",
-    zero_vectors: str = "error",
+    metric: str | None = None,
+    search: str | None = None,
+    zero_vectors: str | None = None,
     progress: Progress = None,
 ) -> tuple[npt.NDArray[np.int64], Numbers]:
-    """The k nearest neighbours of every row, nearest first, and how far away they are. -1 where there are none."""
+    """The k (by default 20, fewer in a tiny pool) nearest neighbours of every row, nearest first, and how far away they are. -1
+    where there are none."""
     words = settings(k=k, metric=metric, search=search, zero_vectors=zero_vectors)
     with reporting(progress) as report:
         return _dial.knn(features(X), words, report)
@@ -35,16 +36,17 @@ def knn(
 
 def knn_graph(
     X: Any = None,
-    k: int = 20,
+    k: int | None = None,
     *,
-    metric: str = "euclidean",
-    weights: str = "self-tuning",
-    search: str = "auto",
-    zero_vectors: str = "error",
+    metric: str | None = None,
+    weights: str | None = None,
+    search: str | None = None,
+    zero_vectors: str | None = None,
     neighbours: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     progress: Progress = None,
 ) -> Any:
-    """The similarity graph: symmetric weights as a SciPy CSR array.
+    """The similarity graph: symmetric weights as a SciPy CSR array. What is left out has the default of a
+    :class:`dial.Session` that asks as in the paper: 20 neighbours, ``"self-tuning"`` weights.
 
     Of rows ``X``, or of ``neighbours`` that are known already: (row numbers, distances), each rows x k, nearest first, without
     the row itself (as from pynndescent, FAISS or scikit-learn). A sparse ``X`` is taken as distances to neighbours, as
@@ -57,7 +59,7 @@ def knn_graph(
         if ids.shape != distances.shape or ids.ndim != 2:
             raise InputError(f"neighbours of {ids.shape} and distances of {distances.shape} do not fit.", "I3", "input")
         places = np.ascontiguousarray(np.where(ids < 0, 2**32 - 1, ids), dtype=np.uint32)
-        return _csr(_dial.weighted(places, distances, weights))
+        return _csr(_dial.weighted(places, distances, settings(weights=weights)))
     words = settings(k=k, metric=metric, weights=weights, search=search, zero_vectors=zero_vectors)
     with reporting(progress) as report:
         return _csr(_dial.knn_graph(features(X), words, report))
@@ -83,8 +85,9 @@ def _csr(arrays: Any) -> Any:
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1,) * 2)
 
 
-def poisson_propagation(graph: Any, sources: npt.ArrayLike, tau: float | str = 0.1, *, progress: Progress = None) -> Numbers:
-    """What labels at some rows say about all: K[i, x] from 0 to 1, 1 at the source itself (`eq:poisson-prop` of the paper)."""
+def poisson_propagation(graph: Any, sources: npt.ArrayLike, tau: float | str | None = None, *, progress: Progress = None) -> Numbers:
+    """What labels at some rows say about all: K[i, x] from 0 to 1, 1 at the source itself (`eq:poisson-prop` of the paper); tau
+    is 0.1 by default."""
     with reporting(progress) as report:
         return numbers(_dial.propagate(csr(graph), rows_of(sources), settings(tau=tau), report))
 
@@ -92,7 +95,7 @@ def poisson_propagation(graph: Any, sources: npt.ArrayLike, tau: float | str = 0
 def heat_propagation(graph: Any, sources: npt.ArrayLike, time: float, *, progress: Progress = None) -> Numbers:
     """The same by heat that has spread for some time."""
     with reporting(progress) as report:
-        return numbers(_dial.propagate(csr(graph), rows_of(sources), settings(time=float(time)), report))
+        return numbers(_dial.propagate(csr(graph), rows_of(sources), settings(propagation=f"heat:{float(time)!r}"), report))
 
 
 class DirichletField:
@@ -129,9 +132,14 @@ class DirichletField:
         return numbers(self._field.evidence())
 
 
-def acquisition_scores(field: DirichletField, acquisition: str = "variance", *, seed: int = 0) -> Numbers:
-    """How much the label of every row would tell, by one of :data:`ACQUISITIONS`; larger means ask sooner."""
-    return numbers(field._field.scores(acquisition, seed))
+def _seed(seed: int | None) -> int | None:
+    return None if seed is None else whole(seed, "seed", 0, 2**64 - 1)
+
+
+def acquisition_scores(field: DirichletField, acquisition: str | None = None, *, seed: int | None = None) -> Numbers:
+    """How much the label of every row would tell, by one of :data:`ACQUISITIONS` (by default ``"variance"``); larger means
+    ask sooner."""
+    return numbers(field._field.scores(settings(acquisition=acquisition, seed=_seed(seed))))
 
 
 def choose(
@@ -139,18 +147,18 @@ def choose(
     n: int = 1,
     *,
     candidates: npt.ArrayLike | None = None,
-    policy: str = "max",
-    sharpness: float | str = "auto",
-    expected_clusters: int = 20,
+    policy: str | None = None,
+    sharpness: float | str | None = None,
+    expected_clusters: int | None = None,
     question: int = 1,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> npt.NDArray[np.int64]:
     """Chooses rows by their scores: the largest, or at random, proportional to exp(sharpness * score)."""
     values = np.ascontiguousarray(scores, dtype=np.float64)
     rows = list(range(len(values))) if candidates is None else rows_of(candidates, len(values))
-    words = settings(policy=policy, sharpness=sharpness, expected_clusters=expected_clusters)
-    n, seed, question = whole(n, "n", 1), whole(seed, "seed", 0, 2**64 - 1), whole(question, "question", 1)
-    return np.array(_dial.choose(values, rows, words, n, seed, question), dtype=np.int64)
+    words = settings(policy=policy, sharpness=sharpness, expected_clusters=expected_clusters, seed=_seed(seed))
+    n, question = whole(n, "n", 1), whole(question, "question", 1)
+    return np.array(_dial.choose(values, rows, words, n, question), dtype=np.int64)
 
 
 def classify(
@@ -160,9 +168,9 @@ def classify(
     X: Any = None,
     graph: Any = None,
     model: str = "laplace",
-    k: int = 20,
-    metric: str = "euclidean",
-    weights: str = "self-tuning",
+    k: int | None = None,
+    metric: str | None = None,
+    weights: str | None = None,
     progress: Progress = None,
 ) -> tuple[npt.NDArray[Any], Numbers]:
     """The classifiers that the paper compares with: the classes, and the score of every class at every row.

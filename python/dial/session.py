@@ -1,4 +1,4 @@
-"""A labelling session: ask, tell, and what is believed in between."""
+"""A labelling session: ask, tell and predict."""
 
 from __future__ import annotations
 
@@ -41,52 +41,51 @@ class Session(Believing):
         The pool. float32 and float64 in C order are used where they lie, without a copy; everything else is converted
         once. Not needed if a ``graph`` is given.
     classes : sequence of labels, optional
-        All labels there are. Without it labels become known as they are told; with it others are refused until
+        All possible labels. Without it a label becomes known when it is first told; with it others are refused until
         :meth:`add_class`.
-    k : int
-        Neighbours of each row.
-    metric : {"euclidean", "cosine"}
+    k : int, default 20
+        Neighbours of each row; by default fewer in a tiny pool.
+    metric : {"euclidean", "cosine"}, default "euclidean"
         How distances are measured.
-    tau : float or str, optional
-        How far labels reach: a number, or ``"0.1xdegree"`` for a multiple of the mean degree. The default goes with the
-        acquisition: 0.03 times the mean degree with ``auto``, else 0.1, as in the paper.
-    prior : float or str
+    tau : float or str, default "0.03xdegree" with auto, else 0.1
+        How far labels reach: a number, or ``"0.1xdegree"`` for a multiple of the mean degree.
+    prior : float or str, default "auto"
         The prior strength: ``"auto"``, a number, ``"calibrated"`` or ``"calibrated-raw"``.
-    acquisition : str or callable, optional
-        ``"auto"`` (the default: no settings, the best we know), ``"variance"`` (the paper's), ``"margin"``,
+    acquisition : str or callable, default "auto"
+        ``"auto"`` (no settings, the best we know), ``"variance"`` (the paper's), ``"margin"``,
         ``"margin-range"``, ``"entropy"``, ``"least-confidence"``, ``"norm"``, ``"random"``; or a function that turns alpha
         (rows x classes) into a score for every row.
-    policy : {"max", "proportional", "uniform"}
+    policy : {"max", "proportional", "uniform"}, default "max"
         How a row is chosen from the scores.
-    sharpness : float or str
+    sharpness : float or str, default "auto"
         Of the proportional policy: ``"auto"``, a number, or ``"schedule:L0,P"``.
-    weights : {"self-tuning", "symmetric", ...}, optional
-        How distances become weights; the default goes with the acquisition.
-    search : {"auto", "exact", "approximate"}
+    weights : {"self-tuning", "symmetric", ...}, default "symmetric" with auto, else "self-tuning"
+        How distances become weights.
+    search : {"auto", "exact", "approximate"}, default "auto"
         How neighbours are found.
-    propagation : str
+    propagation : str, default "poisson"
         How labels spread: ``"poisson"`` (the paper's) or ``"heat"`` on the graph, ``"rbf"`` or ``"compact"`` on the rows. The
         last three may have their parameter behind a colon: ``"heat:3"`` (time), ``"rbf:0.5"`` (width). ``auto`` needs poisson;
         with the others the default acquisition is ``"variance"``.
-    source_value : float
+    source_value : float, default 1.0
         How many observations a label counts for.
-    precision : {"faithful", "certified"}
+    precision : {"faithful", "certified"}, default "faithful"
         How labels are spread: as in the paper, or by local solves with a proven bound, for large pools. There the default
         acquisition is ``"variance"`` with the settings of the paper: ``auto`` takes a solve over the whole pool a question.
     tolerance : float, optional
         The bound that certified solves stop at, above 0 and at most 1.
-    calibration : {"off", "on"}, optional
-        How classes and probabilities are read: as in the paper, or classes evened out and probabilities calibrated on the
-        labels. The default goes with the acquisition.
+    calibration : {"off", "on"}, default "on" with auto, else "off"
+        How classes and probabilities are read: as in the paper, or classes balanced and probabilities calibrated on the
+        labels.
     expected_clusters : int, optional
         An overestimate of the number of clusters.
-    zero_vectors : {"error", "isolate"}
+    zero_vectors : {"error", "isolate"}, default "error"
         What becomes of rows of length zero under cosine.
     askable : array of bool, or of row numbers, optional
         The rows that may be asked; all, if not given.
     graph : sparse matrix, optional
         Symmetric weights between the rows, in place of one made from ``X``.
-    seed : int
+    seed : int, default 0
         The same seed asks the same questions as Rust and the command.
     progress : callable or True, optional
         Called with (stage, done, steps) now and then; True shows a bar if tqdm is installed.
@@ -108,25 +107,25 @@ class Session(Believing):
         X: Any = None,
         classes: Iterable[Hashable] | None = None,
         *,
-        k: int = 20,
-        metric: str = "euclidean",
+        k: int | None = None,
+        metric: str | None = None,
         tau: float | str | None = None,
-        prior: float | str = "auto",
+        prior: float | str | None = None,
         acquisition: str | OwnAcquisition | None = None,
-        policy: str = "max",
-        sharpness: float | str = "auto",
+        policy: str | None = None,
+        sharpness: float | str | None = None,
         weights: str | None = None,
-        search: str = "auto",
-        propagation: str = "poisson",
-        source_value: float = 1.0,
-        precision: str = "faithful",
+        search: str | None = None,
+        propagation: str | None = None,
+        source_value: float | None = None,
+        precision: str | None = None,
         tolerance: float | None = None,
         calibration: str | None = None,
         expected_clusters: int | None = None,
-        zero_vectors: str = "error",
+        zero_vectors: str | None = None,
         askable: npt.ArrayLike | None = None,
         graph: Any = None,
-        seed: int = 0,
+        seed: int | None = None,
         progress: Progress = None,
     ) -> None:
         self._own = acquisition if callable(acquisition) else None
@@ -147,7 +146,7 @@ class Session(Believing):
             calibration=calibration,
             expected_clusters=expected_clusters,
             zero_vectors=zero_vectors,
-            seed=whole(seed, "seed", 0, 2**64 - 1),
+            seed=None if seed is None else whole(seed, "seed", 0, 2**64 - 1),
         )
         self._X = None if X is None else features(X)
         self._progress = progress
@@ -182,8 +181,16 @@ class Session(Believing):
 
     # Asking and telling
 
-    def ask(self, n: int = 1, *, progress: Progress = None) -> Nodes:
-        """The rows worth asking next, the best first. Asking changes nothing: ask again and get the same.
+    def ask(self, n: int = 1, annotator: str | None = None, *, progress: Progress = None) -> Nodes:
+        """The rows to label next, the best first. Asking changes nothing: ask again and get the same.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        annotator : str, optional
+            Who will answer. In a project where several people label each row, or where some rows are drawn at random to
+            measure the accuracy, the answer depends on it, as on the page and in ``dial ask``.
 
         Examples
         --------
@@ -192,21 +199,17 @@ class Session(Believing):
         >>> len(session.ask(3))
         3
         """
-        return self._asked(n, progress)[0]
+        return self.ask_with_scores(n, annotator, progress=progress)[0]
 
-    def ask_with_scores(self, n: int = 1, *, progress: Progress = None) -> tuple[Nodes, Numbers]:
-        """As :meth:`ask`, and the scores of the rows."""
-        return self._asked(n, progress)
-
-    def _asked(self, n: int, progress: Progress) -> tuple[Nodes, Numbers]:
+    def ask_with_scores(self, n: int = 1, annotator: str | None = None, *, progress: Progress = None) -> tuple[Nodes, Numbers]:
+        """As :meth:`ask`, and the scores of the rows. A row that was not chosen by its score, but for another opinion or at
+        random, has NaN."""
         n = whole(n, "n", 1)
         self._refresh()
-        if self._own is not None and len(self._classes.live) >= 2:
-            scores = np.asarray(self._own(self.alpha()), dtype=np.float64).ravel()
-            found = self._engine.ask_by(scores.tolist(), n)
-        else:
-            with reporting(self._progress if progress is None else progress) as report:
-                found = self._engine.ask(n, report)
+        own = self._own is not None and len(self._classes.live) >= 2
+        scores = np.asarray(self.scores(), dtype=np.float64).tolist() if own else None
+        with reporting(self._progress if progress is None else progress) as report:
+            found = self._engine.ask(n, annotator or "", scores, report)
         nodes = np.array([node for node, _ in found], dtype=np.int64)
         return nodes, np.array([score for _, score in found], dtype=np.float64)
 
@@ -218,6 +221,7 @@ class Session(Believing):
         annotator: str | None = None,
         *,
         replace: bool = False,
+        adjudicate: bool = False,
         progress: Progress = None,
     ) -> int | None:
         """Tells the labels of rows; returns the group to :meth:`undo` them by, or None if nothing was new.
@@ -228,13 +232,15 @@ class Session(Believing):
             Row numbers.
         labels : label or sequence of labels
             One for each row, or one for all. A dict of labels with weights is a soft label. None, NaN and -1 (unless it
-            is one of the classes) mean unlabelled, and are passed over.
+            is one of the classes) mean unlabelled, and are skipped.
         weight : float or array
             How much they count, above 0 and at most 1.
         annotator : str, optional
             Who says so. Labels of several people count beside each other.
         replace : bool
             Takes the place of what the same annotator said before; else another answer for the same row is refused.
+        adjudicate : bool
+            Decides between differing answers: of all labels of a row only this one counts. Includes ``replace``.
         """
         rows = rows_of(nodes, self.n)
         with self._lock:
@@ -246,11 +252,11 @@ class Session(Believing):
             new = self._new(part for _, parts in told for part, _ in parts)
             names = {key(label): name for label, name in new}
             named = [(row, [(names.get(key(part)) or self._name(part), share) for part, share in parts]) for row, parts in told]
-            # Before they are sent: whatever interrupts us then, the labels are what they were.
+            # Before they are sent: an interruption here leaves the labels unchanged.
             self._classes.remember(new)
             try:
                 with reporting(self._progress if progress is None else progress) as report:
-                    return self._engine.tell(named, [name for _, name in new], annotator or "", replace, report)
+                    return self._engine.tell(named, [name for _, name in new], annotator or "", replace, adjudicate, report)
             finally:
                 if new:
                     self._refresh()
@@ -291,7 +297,7 @@ class Session(Believing):
         self._back("undo", group, annotator)
 
     def redo(self, group: int | None = LAST, annotator: str | None = None) -> None:
-        """Brings back what was undone: a group, or the last of an annotator (of nobody in particular, if none is named)."""
+        """Brings back what was undone: a group, or the latest of an annotator (of the decisions without one, if none is named)."""
         self._back("redo", group, annotator)
 
     def _back(self, way: str, group: int | None, annotator: str | None) -> None:
@@ -300,26 +306,38 @@ class Session(Believing):
 
     def skip(self, nodes: npt.ArrayLike, annotator: str | None = None) -> int | None:
         """Does not ask for these rows again; returns the group to :meth:`undo` that by."""
-        return self._passed(nodes, False, annotator)
+        return self._pass(nodes, "skip", annotator)
 
     def exclude(self, nodes: npt.ArrayLike, annotator: str | None = None) -> int | None:
         """Leaves these rows out: not asked, their labels do not count. Returns the group to :meth:`undo` that by."""
-        return self._passed(nodes, True, annotator)
+        return self._pass(nodes, "exclude", annotator)
 
-    def _passed(self, nodes: npt.ArrayLike, exclude: bool, annotator: str | None) -> int | None:
+    def reopen(self, nodes: npt.ArrayLike, annotator: str | None = None) -> int | None:
+        """Reopens rows that were skipped or excluded; returns the group to :meth:`undo` that by."""
+        return self._pass(nodes, "reopen", annotator)
+
+    def _pass(self, nodes: npt.ArrayLike, kind: str, annotator: str | None) -> int | None:
         rows = rows_of(nodes, self.n)
-        return self._engine.pass_over(rows, exclude, annotator or "") if rows else None
+        return self._engine.pass_over(rows, kind, annotator or "") if rows else None
+
+    def passed(self) -> dict[str, Any]:
+        """The rows that were skipped or excluded, the latest first: node, and whether they are excluded."""
+        found = self._engine.passed()
+        return {
+            "node": np.array([node for node, _ in found], dtype=np.int64),
+            "excluded": np.array([excluded for _, excluded in found], dtype=bool),
+        }
 
     def add_class(self, label: Hashable) -> None:
         """Adds a class that was not met yet."""
-        self._named_anew(plain(label), lambda name: {"kind": "add-class", "name": name})
+        self._submit_class(plain(label), lambda name: {"kind": "add-class", "name": name})
 
     def rename_class(self, label: Hashable, new: Hashable) -> None:
-        """Gives a class another label; everything that was told of it stays."""
+        """Gives a class another label; all its labels stay."""
         number = self._known(label)
-        self._named_anew(plain(new), lambda name: {"kind": "rename-class", "class": number, "name": name})
+        self._submit_class(plain(new), lambda name: {"kind": "rename-class", "class": number, "name": name})
 
-    def _named_anew(self, label: Hashable, decision: Callable[[str], Any]) -> None:
+    def _submit_class(self, label: Hashable, decision: Callable[[str], Any]) -> None:
         with self._lock:
             self._refresh()
             if is_missing(label):
@@ -342,6 +360,17 @@ class Session(Believing):
             self._decide(change, None)
             self._refresh()
 
+    def delete_class(self, label: Hashable) -> None:
+        """Deletes a class and its labels; rows without another label are asked again. To keep the labels,
+        :meth:`merge_classes`."""
+        with self._lock:
+            self._decide({"kind": "delete-class", "class": self._known(label)}, None)
+            self._refresh()
+
+    def order_classes(self, labels: Iterable[Hashable]) -> None:
+        """The order in which people see the classes on the page: these first. ``classes_`` and arrays keep theirs."""
+        self._decide({"kind": "order-classes", "classes": [self._known(label) for label in labels]}, None)
+
     def style_class(self, label: Hashable, colour: str, key: str = "") -> None:
         """Gives a class another colour (``"#rrggbb"``) and key on the labelling page."""
         self._decide({"kind": "style-class", "class": self._known(label), "colour": colour, "key": key}, None)
@@ -351,7 +380,7 @@ class Session(Believing):
         self._decide({"kind": "weight", "annotator": annotator, "weight": float(weight)}, None)
 
     def resolve(self, conflict: int) -> None:
-        """Keeps the existing label where a conflicting answer was kept aside (``status()["conflicts"]``)."""
+        """Keeps the existing label where an answer conflicts with it (``status()["conflicts"]``)."""
         self._decide({"kind": "resolve", "conflict": int(conflict)}, None)
 
     def _known(self, label: Hashable) -> int:
@@ -423,27 +452,30 @@ class Session(Believing):
         *,
         format: str | None = None,
         labels_only: bool = False,
+        original_columns: bool | None = None,
         progress: Progress = None,
     ) -> Path:
-        """Writes all rows with their labels and what is believed about them, as ``dial export`` does: csv, jsonl, npz or
-        parquet, by the ending of the file or as ``format`` says."""
+        """Writes all rows with their labels and predictions, as ``dial export`` does: csv, jsonl, npz,
+        parquet or the maps of a scene (zip), by the ending of the file or as ``format`` says. The columns of
+        the pool's own file come with them where it is a table or has texts, or as ``original_columns`` says."""
         with reporting(self._progress if progress is None else progress) as report:
-            self._engine.export(Path(path), format, labels_only, report)
+            self._engine.export(Path(path), format, labels_only, original_columns, report)
         return Path(path)
 
     def import_labels(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | None = None,
         *,
         annotator: str | None = None,
         skip_unknown: bool = False,
         add_classes: bool = False,
         progress: Progress = None,
     ) -> dict[str, Any]:
-        """Takes labels from a file as one group, as ``dial import`` does; returns what was stored. Labels that contradict each
-        other are all kept, as those of different annotators."""
+        """Takes labels from a file as one group, as ``dial import`` does, or without a path those that the pool itself has;
+        returns what was stored. Labels that contradict each other are all kept, as those of different annotators."""
         with reporting(self._progress if progress is None else progress) as report:
-            text = self._engine.import_labels(Path(path), annotator, skip_unknown, add_classes, report)
+            file = None if path is None else Path(path)
+            text = self._engine.import_labels(file, annotator, skip_unknown, add_classes, report)
         self._refresh()
         imported: dict[str, Any] = json.loads(text)
         return imported
@@ -452,6 +484,23 @@ class Session(Believing):
         """Copies a project on disk to a file that must not be there; ``dial restore`` makes a project of it."""
         self._engine.backup(Path(path))
         return Path(path)
+
+    def browsers(self) -> list[dict[str, Any]]:
+        """The browsers that are signed in to the page, the one used last first: the ``id`` of each, the ``browser`` in words,
+        and when it signed in (``made``) and was ``used``, in milliseconds since 1970."""
+        browsers: list[dict[str, Any]] = json.loads(self._engine.browsers())
+        return browsers
+
+    def sign_out(self, ids: str | Iterable[str] | None = None) -> list[dict[str, Any]]:
+        """Signs browsers out by their ids (:meth:`browsers`), or all of them; returns those that are left. What a browser
+        could not save yet stays in it."""
+        known = [browser["id"] for browser in self.browsers()]
+        wanted = known if ids is None else [ids] if isinstance(ids, str) else list(ids)
+        for id in wanted:
+            if id not in known:
+                raise InputError(f"no browser {id!r} is signed in. Nothing was ended. See session.browsers().", "I12", "input")
+        left: list[dict[str, Any]] = json.loads(self._engine.sign_out(wanted))
+        return left
 
     def close(self) -> None:
         """Ends the page, if it is open, and gives the project up for others. Nothing is lost without it."""
@@ -483,7 +532,8 @@ def open(path: str | os.PathLike[str], *, progress: Progress = None) -> Session:
     """Opens a project: that of :meth:`Session.save`, of the command or of the page.
 
     The session has the project until it is closed (``with dial.open(path) as session``), and every label is on disk when
-    :meth:`Session.tell` returns. What is worth knowing about the pool is in ``session.notes``.
+    :meth:`Session.tell` returns. A project that another process has, such as ``dial serve``, is refused with a
+    :class:`StateError` that names the process. What is worth knowing about the pool is in ``session.notes``.
     """
     engine, notes = _opened(_folder(path), progress)
     classes = Classes(closed=True)

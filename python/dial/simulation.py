@@ -20,31 +20,32 @@ def simulate(
     y: Sequence[Any] | npt.NDArray[Any],
     *,
     acquisition: str | Sequence[str] | None = None,
-    policy: str | Sequence[str] = "max",
+    policy: str | Sequence[str] | None = None,
     model: str | Sequence[str] = "dirichlet",
-    queries: int = 100,
-    batch: int = 1,
-    trials: int = 10,
-    initial: str | npt.ArrayLike = "one-per-class",
-    classes: str = "known",
+    queries: int | None = None,
+    batch: int | None = None,
+    score_every: int | None = None,
+    trials: int | None = None,
+    initial: str | npt.ArrayLike | None = None,
+    classes: str | None = None,
     clusters: npt.ArrayLike | None = None,
-    noise: float = 0.0,
-    k: int = 20,
-    metric: str = "euclidean",
+    noise: float | None = None,
+    k: int | None = None,
+    metric: str | None = None,
     tau: float | str | None = None,
-    prior: float | str = "auto",
-    sharpness: float | str = "auto",
+    prior: float | str | None = None,
+    sharpness: float | str | None = None,
     weights: str | None = None,
-    search: str = "auto",
-    propagation: str = "poisson",
-    source_value: float = 1.0,
-    precision: str = "faithful",
+    search: str | None = None,
+    propagation: str | None = None,
+    source_value: float | None = None,
+    precision: str | None = None,
     tolerance: float | None = None,
     calibration: str | None = None,
     expected_clusters: int | None = None,
-    eigenpairs: int = 50,
-    zero_vectors: str = "error",
-    seed: int = 0,
+    eigenpairs: int | None = None,
+    zero_vectors: str | None = None,
+    seed: int | None = None,
     frame: str = "dict",
     progress: Progress = None,
 ) -> Any:
@@ -60,13 +61,22 @@ def simulate(
         norm, random, vopt, sigma-opt, mcvopt, vopt-full, sigma-opt-full, land, k-centre, typiclust, probcover, max-herding,
         uncertainty-herding, rwll-norm; ``margin@laplace`` reads another model. Models: dirichlet, laplace, poisson,
         reweighted, nearest, land, logistic.
-    initial : "one-per-class", "none", or row numbers
+    queries : int, default 100
+        Questions asked in each trial.
+    batch : int, default 1
+        Questions asked at once.
+    score_every : int, optional
+        Measure the accuracy after every n-th question only; in between the last figure is repeated. Not given: after every
+        question; in certified precision, where measuring takes a global solve, the number of rows over 5,000.
+    trials : int, default 10
+        Trials of each method, which differ by their seed only.
+    initial : "one-per-class", "none", or row numbers, default "one-per-class"
         What is labelled before the first question.
-    classes : {"known", "met"}
+    classes : {"known", "met"}, default "known"
         Whether all classes are known from the start, or each is added when it is met, as in a session made without classes.
     clusters : array, optional
         The cluster of every row, to count how many were met; the labels, if not given.
-    noise : float
+    noise : float, default 0.0
         The probability that an answer is wrong.
     frame : {"dict", "pandas", "polars"}
         What the table is: a dict of arrays, or a data frame.
@@ -86,24 +96,19 @@ def simulate(
     met = known if clusters is None else [plain(c) for c in np.asarray(clusters).tolist()]
     places = {key(c): place for place, c in enumerate(in_order(c for c in met if c is not None))}
     names = [name for _, name in Classes(closed=False).names_for(known_classes)]
-    if isinstance(initial, str):
-        if initial not in ("one-per-class", "none"):
-            raise InputError(f"initial={initial!r} must be one-per-class, none, or row numbers.", "U1", "usage")
-        start: list[int] | None = None if initial == "one-per-class" else []
-    else:
-        start = rows_of(initial, len(rows))
     wish = {
         "names": names,
         "classes": [None if label is None else number[key(label)] for label in known],
         "clusters": [None if c is None else places[key(c)] for c in met],
         "acquisitions": [] if acquisition is None else _listed(acquisition),
-        "policies": _listed(policy),
+        "policies": [] if policy is None else _listed(policy),
         "models": _listed(model),
-        "initial": start,
-        "queries": whole(queries, "queries"),
-        "batch": whole(batch, "batch", 1),
-        "trials": whole(trials, "trials", 1),
-        "noise": float(noise),
+        "initial": initial if initial is None or isinstance(initial, str) else rows_of(initial, len(rows)),
+        "queries": None if queries is None else whole(queries, "queries"),
+        "batch": None if batch is None else whole(batch, "batch", 1),
+        "score_every": None if score_every is None else whole(score_every, "score_every", 1),
+        "trials": None if trials is None else whole(trials, "trials", 1),
+        "noise": None if noise is None else float(noise),
         "known": classes,
     }
     words = settings(
@@ -122,7 +127,7 @@ def simulate(
         expected_clusters=expected_clusters,
         eigenpairs=eigenpairs,
         zero_vectors=zero_vectors,
-        seed=whole(seed, "seed", 0, 2**64 - 1),
+        seed=None if seed is None else whole(seed, "seed", 0, 2**64 - 1),
     )
     with reporting(progress) as report:
         table: dict[str, Any] = dict(_dial.simulate(rows, wish, words, report))

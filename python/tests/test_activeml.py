@@ -291,3 +291,10 @@ def test_the_examples_of_the_docstrings() -> None:
     import dial.activeml
 
     assert doctest.testmod(dial.activeml).failed == 0
+
+
+def test_settings_have_no_defaults_of_their_own() -> None:
+    names = set(dial.Session(np.random.default_rng(0).normal(size=(60, 3))).settings)
+    settings = {name: one for name, one in inspect.signature(DialQuery).parameters.items() if name in names}
+    assert {"k", "weights", "prior"} <= set(settings)
+    assert all(one.default is None for one in settings.values())

@@ -62,6 +62,24 @@ def test_saved_sessions_go_on_where_they_were(tmp_path: Path) -> None:
         assert len(opened.labelled) == 8
 
 
+def test_a_given_graph_is_kept_and_never_built_again(tmp_path: Path) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    X, _ = two_groups()
+    ring = sparse.csr_array((np.ones(60), (np.arange(60), (np.arange(60) + 7) % 60)), shape=(60, 60))
+    session = dial.Session(X, [0, 1], graph=ring + ring.T)
+    # Nobody said how it was made.
+    assert session.settings["weights"] == "given"
+    session.tell([0, 59], [0, 1])
+    folder = session.save(tmp_path / "p.dial")
+    with dial.open(folder) as opened:
+        assert opened.settings["weights"] == "given" and opened.ask(3).tolist() == session.ask(3).tolist()
+        assert (opened.graph != session.graph).nnz == 0
+    kept = folder / "graph.dialgraph"
+    kept.write_bytes(kept.read_bytes()[:-64])
+    with pytest.raises(dial.DialError, match="Put the graph that the project was made with back there"):
+        dial.open(folder)
+
+
 def test_only_one_has_a_project(tmp_path: Path) -> None:
     X, y = two_groups()
     session = dial.Session(X, [0, 1])

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import urllib.request
+from urllib.request import url2pathname
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -173,6 +174,13 @@ def test_a_forked_process_goes_on(tmp_path: Path) -> None:
         assert opened.ask(2).tolist() == wanted[0]
 
 
+def test_the_command_of_the_package_has_no_laboratory() -> None:
+    run = [sys.executable, "-m", "dial"]
+    assert "  lab " not in subprocess.run([*run, "--help"], capture_output=True, text=True, check=True).stdout
+    refused = subprocess.run([*run, "lab", "arena"], capture_output=True, text=True)
+    assert refused.returncode == 2 and "unrecognized subcommand 'lab'" in refused.stderr
+
+
 def test_the_command_is_in_the_package() -> None:
     run = [sys.executable, "-m", "dial"]
     version = subprocess.run([*run, "--version"], capture_output=True, text=True, check=True).stdout
@@ -181,7 +189,7 @@ def test_the_command_is_in_the_package() -> None:
     assert failed.returncode == 5 and failed.stderr.startswith("error[S5]")
 
 
-def test_the_page_and_the_session_know_of_each_other(tmp_path: Path) -> None:
+def test_the_page_and_the_session_know_of_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = pool()
     session = dial.Session(X)
     session.tell([0, 1, 2], ["a", "b", "c"])
@@ -194,7 +202,11 @@ def test_the_page_and_the_session_know_of_each_other(tmp_path: Path) -> None:
         request = urllib.request.Request(
             f"http://{server['address']}/api/v1/{path}",
             data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {server['token']}", "Content-Type": "application/json"},
+            headers={
+                "Authorization": f"Bearer {server['token']}",
+                "X-Dial": server["project"],
+                "Content-Type": "application/json",
+            },
         )
         with urllib.request.urlopen(request) as answer:
             return json.loads(answer.read())
@@ -206,6 +218,12 @@ def test_the_page_and_the_session_know_of_each_other(tmp_path: Path) -> None:
     assert session.labels()["label"].tolist() == ["a", "b"]
     assert session.predict().shape == (200,)
     assert page.link() != page.url
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    session.serve()
+    (url,) = opened  # everybody on the machine can read it: it names a file, and no link
+    file = Path(url2pathname(url.removeprefix("file://")))
+    assert "launch=" not in url and "#launch=" in file.read_text() and file.stat().st_mode & 0o77 == 0
     session.tell([8, 9], [17, 18])
     page.stop()
     with pytest.raises(dial.DialError):
@@ -234,7 +252,11 @@ def test_classes_added_on_the_page_do_not_take_the_labels_of_others(tmp_path: Pa
                 request = urllib.request.Request(
                     f"http://{server['address']}/api/v1/decisions",
                     data=json.dumps(body).encode(),
-                    headers={"Authorization": f"Bearer {server['token']}", "Content-Type": "application/json"},
+                    headers={
+                        "Authorization": f"Bearer {server['token']}",
+                        "X-Dial": server["project"],
+                        "Content-Type": "application/json",
+                    },
                 )
                 urllib.request.urlopen(request).read()
                 number += 1

@@ -65,7 +65,8 @@ def test_errors_speak_of_arguments_and_not_of_options() -> None:
 
     for text, wanted in [
         ("Use --k 9 or less.", "Use k=9 or less."),
-        ("Use --zero-vectors isolate|drop or --metric euclidean.", "Use zero_vectors=isolate|drop or metric=euclidean."),
+        ("Use --zero-vectors isolate|drop or --metric euclidean.", "Use zero_vectors=isolate, dial.read(..., drop_zero_rows=True) or metric=euclidean."),
+        ("--acquisition auto needs it.", "acquisition=auto needs it."),
         ("leave those rows out (--drop-nonfinite).", "leave those rows out (drop_nonfinite)."),
         ("Rescale or pass --standardize.", "Rescale or pass standardize."),
     ]:

@@ -143,6 +143,14 @@ def test_tables_are_read(tmp_path: Path) -> None:
     assert pool.X[:, 0].tolist() == list(range(9)) and pool.y.tolist() == ["u", "v"] * 4 + ["u"]
 
 
+def test_rows_of_length_zero_are_dropped_where_a_pool_is_read(tmp_path: Path) -> None:
+    np.save(tmp_path / "zeros.npy", np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    pool = dial.read(tmp_path / "zeros.npy", drop_zero_rows=True)
+    assert pool.X.tolist() == [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] and "length zero" in " ".join(pool.notes)
+    with pytest.raises(dial.InputError, match="drop_zero_rows=True"):
+        dial.Session(dial.read(tmp_path / "zeros.npy").X, k=1, metric="cosine")
+
+
 def test_simulations_are_those_of_the_command(tmp_path: Path) -> None:
     y = np.arange(60) % 3
     values = RNG.normal(size=(60, 4)) + 6.0 * np.eye(4)[y]

@@ -1,11 +1,13 @@
-"""The same pool, configuration and answers give the same questions from a session and from a simulation; and a session has
-what the interface of the server has. (The command and the server are compared with simulations in Rust.)"""
+"""The same pool, configuration and answers give the same questions from a session, a simulation and the command. (The
+command and the server are compared with simulations in Rust.)"""
 
 from __future__ import annotations
 
 import copy
+import os
 import pickle
-import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,6 @@ import pytest
 import dial
 
 QUESTIONS = 30
-ROOT = Path(__file__).resolve().parents[2]
 
 CASES: dict[str, dict[str, Any]] = {
     "auto": {},
@@ -58,6 +59,66 @@ def test_a_session_asks_what_a_simulation_asks(
     assert np.isclose(np.delete(session.predict() == y, session.labelled).mean(), run["accuracy"][-1])
 
 
+def command(place: Path, *words: str) -> str:
+    """What the command of this package prints."""
+    line = [sys.executable, "-m", "dial", *words, "--quiet"]
+    return subprocess.run(line, cwd=place, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def asked_of_the_command(place: Path, project: str, y: Any) -> list[int]:
+    """What two people are asked who take turns."""
+    asked = []
+    for turn in range(QUESTIONS):
+        who = ("ann", "bob")[turn % 2]
+        asked.append(int(command(place, "ask", project, "--annotator", who)))
+        command(place, "tell", project, str(asked[-1]), str(y[asked[-1]]), "--annotator", who)
+    return asked
+
+
+def asked_of_a_session(session: dial.Session, y: Any) -> list[int]:
+    asked = []
+    for turn in range(QUESTIONS):
+        who = ("ann", "bob")[turn % 2]
+        asked.append(int(session.ask(annotator=who)[0]))
+        session.tell(asked[-1], str(y[asked[-1]]), annotator=who)
+    return asked
+
+
+def audits(session: dial.Session) -> list[bool]:
+    """Of every label, whether the log says that its row was drawn at random."""
+    labels = [record for record in session.history() if record["entry"].get("change", {}).get("kind") == "label"]
+    return ["audit" in record.get("remark", {}) for record in labels]
+
+
+@pytest.mark.parametrize("served", [False, True], ids=["session", "page"])
+@pytest.mark.parametrize("options", ["--overlap 2", "--audit 0.4", "--overlap 2 --audit 0.4"])
+def test_a_session_asks_what_the_command_asks(four_clusters: Any, tmp_path: Path, options: str, served: bool) -> None:
+    X, y = four_clusters
+    np.save(tmp_path / "pool.npy", X)
+    for name in ("one.dial", "other.dial"):
+        command(tmp_path, "new", "pool.npy", "--classes", "0,1,2,3", "--k", "6", *options.split(), "--project", name)
+    want = asked_of_the_command(tmp_path, "one.dial", y)
+    with dial.open(tmp_path / "one.dial") as session:
+        marked = audits(session)
+    with dial.open(tmp_path / "other.dial") as session:
+        if served:
+            session.serve(browser=False)
+        assert asked_of_a_session(session, y) == want
+        assert audits(session) == marked and any(marked) == ("audit" in options)
+    if options == "--overlap 2":
+        assert want[::2] == want[1::2]
+
+
+def test_a_project_that_a_server_has_is_refused_with_the_process_of_the_server(four_clusters: Any, tmp_path: Path) -> None:
+    session = dial.Session(four_clusters[0], [0, 1, 2, 3], k=6)
+    session.serve(tmp_path / "p.dial", browser=False)
+    with pytest.raises(dial.StateError, match=rf"process {os.getpid()}.*dial serve") as error:
+        dial.open(tmp_path / "p.dial")
+    assert error.value.code == "S7"
+    session.close()
+    dial.open(tmp_path / "p.dial").close()
+
+
 def test_a_saved_session_keeps_its_propagation(four_clusters: Any, tmp_path: Path) -> None:
     X, y = four_clusters
     for propagation in ("heat:2", "rbf", "compact:1.5"):
@@ -95,68 +156,6 @@ def test_a_soft_label_is_no_suspect_for_its_smaller_share(two_clusters: Any) -> 
     session.tell(4, 1)
     found = session.suspects()
     assert (found["node"].tolist(), found["label"].tolist(), found["expected"].tolist()) == ([4], [1], [0])
-
-
-#: A way of every kind of decision, and what the log calls it.
-DECISIONS = {
-    "label": lambda s: s.tell(5, "a"),
-    "skip": lambda s: s.skip(6),
-    "exclude": lambda s: s.exclude(7),
-    "undo": lambda s: s.undo(),
-    "redo": lambda s: s.redo(),
-    "add-class": lambda s: s.add_class("odd"),
-    "rename-class": lambda s: s.rename_class("odd", "even"),
-    "merge-class": lambda s: s.merge_classes("even", "a"),
-    "style-class": lambda s: s.style_class("a", "#112233", "x"),
-    "weight": lambda s: s.set_weight("ann", 2),
-    "resolve": None,  # A session refuses a conflicting answer, so there is nothing to resolve here.
-}
-
-#: Where a session has what the interface has; what is only drawn has none.
-PATHS = {
-    "project": "status",
-    "status": "status",
-    "next": "ask",
-    "decisions": "tell",
-    "item": "predict_proba",
-    "items": "predict",
-    "history": "history",
-    "conflicts": "status",
-    "disagreements": "status",
-    "estimates": "stopping",
-    "export": "export",
-    "import": "import_labels",
-    "backup": "backup",
-    "launch": "serve",
-    "suspects": "suspects",
-    "beliefs": "predict_proba",
-    "ids": "predict",
-    "media": None,
-    "map": None,
-    "scene": None,
-    "scene/pixels": None,
-    "scene/image": None,
-    "progress": None,
-    "calibration": None,
-    "changes": None,
-}
-
-
-def test_a_session_has_what_the_interface_has(two_clusters: Any) -> None:
-    document = (ROOT / "docs" / "api.md").read_text()
-    paths = set(re.findall(r"/api/v1/([a-z/]+)", document)) - {"openapi"}
-    assert paths == set(PATHS)
-    assert all(hasattr(dial.Session, name) for name in PATHS.values() if name)
-    types = (ROOT / "crates" / "dial-server" / "page" / "interface.d.ts").read_text()
-    decision = re.search(r"\n        Decision: (.*?)\n        };", types, re.S)
-    assert decision and set(re.findall(r'kind: "([a-z-]+)"', decision[1])) == set(DECISIONS)
-    X, _ = two_clusters
-    session = dial.Session(X, ["a", "b"], k=5)
-    for kind, decide in DECISIONS.items():
-        if decide is not None:
-            decide(session)
-            stored = {"style-class": "look"}.get(kind, kind)  # the word of the log
-            assert stored in str(session.history()[-1]["entry"]), kind
 
 
 def test_weights_count(two_clusters: Any) -> None:

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use crate::methods::{Method, Workbench};
 use crate::models::ModelName;
+use dial::Engine;
 use dial::classifiers::Classifier;
+use dial::config::{AcquisitionKind, Choices};
 use dial::control::Control;
 use dial::error::Result;
 use dial::policy::Policy;
@@ -36,8 +38,35 @@ pub struct Run {
     pub trials: Vec<Vec<Record>>,
 }
 
+/// Trials of each method, unless the caller asks for another number.
+pub const TRIALS: usize = 10;
+
+/// With at most this many items, a run in certified precision is scored after every question.
+const MAX_CERTIFIED_SCORED: usize = 5_000;
+
+/// The choices of a comparison. All methods share one graph and one calibration of the belief: those that go with `auto` where
+/// it is among them, else those of the first method.
+pub fn choices(methods: &[Method], choices: Choices) -> Choices {
+    Choices {
+        acquisition: match methods.contains(&Method::Auto) {
+            true => Some(AcquisitionKind::Auto),
+            false => methods.first().map(|method| method.asking()),
+        },
+        ..choices
+    }
+}
+
+/// How often a comparison is scored, unless the caller says so: after every question; less often on large pools in certified
+/// precision, where scoring takes a global solve.
+pub fn score_every(engine: &Engine<'_>) -> usize {
+    match engine.propagation.local() {
+        Some(_) => engine.items.len().div_ceil(MAX_CERTIFIED_SCORED),
+        None => 1,
+    }
+}
+
 /// The columns of a table of records, a row for every question.
-pub const COLUMNS: [&str; 12] = [
+pub const RECORD_COLUMNS: [&str; 12] = [
     "trial",
     "seed",
     "acquisition",

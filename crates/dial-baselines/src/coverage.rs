@@ -1,4 +1,4 @@
-//! Coverage of the pool by balls around the labels: k-centre and ProbCover. Neither looks at classes once it has begun.
+//! Coverage of the pool by balls around the labels: k-centre and ProbCover. Neither uses classes after its start.
 //!
 //! ```text
 //! m(z)      = min over labels l of |z - l|²
@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
-use crate::distances::{Distances, LANES};
+use crate::distances::{DISTANCE_LANES, Distances};
 use crate::kmeans::Clusterings;
 use crate::prefix_cache::States;
 use dial::acquisition::{Acquisition, Situation};
@@ -39,7 +39,7 @@ use dial::knn::points::Points;
 use dial::seed::hash;
 
 /// The share of balls that must be pure.
-const PURE: f64 = 0.95;
+const MIN_PURITY: f64 = 0.95;
 
 /// k-centre: the point farthest from the labels.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Acquisition for KCentre {
         for label in &now.order[applied..] {
             let place = points.row(label.index());
             near.par_iter_mut()
-                .with_min_len(LANES)
+                .with_min_len(DISTANCE_LANES)
                 .enumerate()
                 .for_each(|(i, near)| *near = near.min(points.squared_distance(i, place)));
         }
@@ -193,7 +193,7 @@ fn purest(distances: &Distances, clusters: &[u32]) -> f32 {
     };
     let n = distances.n();
     let mut nearest: Vec<f32> = (0..n).into_par_iter().map(other).collect();
-    let impure = (((1.0 - PURE) * n as f64) as usize).min(n - 1);
+    let impure = (((1.0 - MIN_PURITY) * n as f64) as usize).min(n - 1);
     *nearest.select_nth_unstable_by(impure, f32::total_cmp).1
 }
 
@@ -222,8 +222,8 @@ impl Acquisition for ProbCover {
 
 /// How many points lie within the radius.
 fn count(row: &[f32], radius: f32) -> u32 {
-    let mut counts = [0; LANES];
-    for row in row.chunks_exact(LANES) {
+    let mut counts = [0; DISTANCE_LANES];
+    for row in row.chunks_exact(DISTANCE_LANES) {
         counts
             .iter_mut()
             .zip(row)

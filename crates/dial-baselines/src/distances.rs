@@ -2,7 +2,7 @@
 //!
 //! |x_i - x_j|²/s² is kept in f32 and computed in f64, s² being the spread of the pool: it does not depend on the unit of
 //! the features. That is 4 n² bytes, 100 MB at 5,000 points, which is why the methods that need all pairs refuse more
-//! than [`MOST`]. Cost: O(n² d), once.
+//! than [`MAX_POINTS`]. Cost: O(n² d), once.
 
 use rayon::prelude::*;
 
@@ -11,10 +11,10 @@ use dial::error::{Error, Result};
 use dial::knn::points::Points;
 
 /// The most points whose pairs are kept (400 MB).
-pub const MOST: usize = 10_000;
+pub const MAX_POINTS: usize = 10_000;
 
-/// Distances are padded to a multiple of so many, for loops over whole blocks.
-pub(crate) const LANES: usize = 16;
+/// Distances are padded to a multiple of this, for loops over whole blocks.
+pub(crate) const DISTANCE_LANES: usize = 16;
 
 /// The squared distances of all pairs of points, divided by the spread s².
 #[derive(Clone, Debug, PartialEq)]
@@ -28,10 +28,10 @@ impl Distances {
     /// All pairs of the points.
     ///
     /// # Errors
-    /// More points than [`MOST`], or cancelled.
+    /// More points than [`MAX_POINTS`], or cancelled.
     pub fn new(points: &Points, control: &Control) -> Result<Distances> {
         let n = points.n();
-        if n > MOST {
+        if n > MAX_POINTS {
             let want =
                 "another one for a pool of more than 10000 items: this one compares all pairs";
             return Err(Error::setting(
@@ -40,7 +40,7 @@ impl Distances {
                 format!("one for {n} items"),
             ));
         }
-        let (stride, scale) = (n.next_multiple_of(LANES), 1.0 / points.spread());
+        let (stride, scale) = (n.next_multiple_of(DISTANCE_LANES), 1.0 / points.spread());
         let mut values = vec![f32::INFINITY; n * stride];
         control.start("comparing all pairs", n);
         values
@@ -67,7 +67,7 @@ impl Distances {
         &self.padded(i)[..self.n]
     }
 
-    /// The same with infinity behind the last, up to a multiple of [`LANES`].
+    /// The same with infinity behind the last, up to a multiple of [`DISTANCE_LANES`].
     pub(crate) fn padded(&self, i: usize) -> &[f32] {
         &self.values[i * self.stride..(i + 1) * self.stride]
     }
@@ -80,11 +80,11 @@ impl Distances {
 
 /// Copies what lies above the diagonal to its mirror image, block by block.
 fn mirror(values: &mut [f32], n: usize, stride: usize) {
-    const BLOCK: usize = 64;
-    for rows in (0..n).step_by(BLOCK) {
-        for columns in (0..=rows).step_by(BLOCK) {
-            for i in rows..(rows + BLOCK).min(n) {
-                for j in columns..(columns + BLOCK).min(i) {
+    const MIRROR_BLOCK: usize = 64;
+    for rows in (0..n).step_by(MIRROR_BLOCK) {
+        for columns in (0..=rows).step_by(MIRROR_BLOCK) {
+            for i in rows..(rows + MIRROR_BLOCK).min(n) {
+                for j in columns..(columns + MIRROR_BLOCK).min(i) {
                     values[i * stride + j] = values[j * stride + i];
                 }
             }
@@ -141,9 +141,12 @@ mod tests {
 
     #[test]
     fn too_many_points_are_refused_before_anything_is_compared() {
-        let x = vec![0.0; MOST + 1];
-        let points =
-            Points::new(Features::f64(&x, MOST + 1, 1).unwrap(), Metric::Euclidean).unwrap();
+        let x = vec![0.0; MAX_POINTS + 1];
+        let points = Points::new(
+            Features::f64(&x, MAX_POINTS + 1, 1).unwrap(),
+            Metric::Euclidean,
+        )
+        .unwrap();
         let refused = Distances::new(&points, &Control::new()).unwrap_err();
         assert_eq!(refused.code(), "U1");
         assert!(refused.to_string().contains("10001 items"), "{refused}");

@@ -14,7 +14,7 @@
 //! budgets"): u(z) is the uncertainty of the current classifier, and σ falls as labels come: the smallest distance above 0
 //! between two labels (that of MaxHerding while there are no two different labelled points). We follow them in both, with
 //! u = 1 - (p₁ - p₂) of the Dirichlet mean. They calibrate their classifier by a temperature, so that few labels leave
-//! everything uncertain. Here that is the prior: it is 0.001 a class whatever that of the session, since with a prior of 1
+//! everything uncertain. Here that is the prior: it is 0.001 a class for every prior of the session, since with a prior of 1
 //! everything stays uncertain while σ falls, and questions crowd (area under the curve on a third of MNIST-SMALL mod 3, 3
 //! trials: prior 1 0.752, 0.01 0.879, 0.0001 0.889).
 //!
@@ -31,21 +31,21 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::distances::{Distances, LANES};
+use crate::distances::{DISTANCE_LANES, Distances};
 use crate::prefix_cache::States;
 use dial::acquisition::{Acquisition, Score, Situation};
 use dial::error::Result;
 use dial::ids::NodeId;
 
 /// σ²/s² of MaxHerding.
-const WIDTH: f32 = 1.0;
+const MAX_HERDING_WIDTH: f32 = 1.0;
 
 /// The prior of a class for Uncertainty Herding.
-const PRIOR: f64 = 0.001;
+const HERDING_PRIOR: f64 = 0.001;
 
 /// Points whose gains are added in f32 before they go to the total, and points per task.
-const BLOCK: usize = 64 * LANES;
-const CHUNK: usize = 16 * LANES;
+const POINTS_PER_BLOCK: usize = 64 * DISTANCE_LANES;
+const POINTS_PER_CHUNK: usize = 16 * DISTANCE_LANES;
 
 /// MaxHerding: coverage by kernels of one width.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl MaxHerding {
     pub fn new(distances: Arc<Distances>) -> MaxHerding {
         MaxHerding {
             distances,
-            width: WIDTH,
+            width: MAX_HERDING_WIDTH,
             start: OnceLock::new(),
             states: States::default(),
         }
@@ -124,20 +124,21 @@ impl MaxHerding {
         }
         state
             .gains
-            .par_chunks_mut(CHUNK)
+            .par_chunks_mut(POINTS_PER_CHUNK)
             .enumerate()
             .for_each(|(chunk, gains)| {
-                let place = chunk * CHUNK..(chunk * CHUNK + gains.len().next_multiple_of(LANES));
+                let place = chunk * POINTS_PER_CHUNK
+                    ..(chunk * POINTS_PER_CHUNK + gains.len().next_multiple_of(DISTANCE_LANES));
                 for &(z, before, was, is) in &nearer {
-                    let row = self.distances.padded(z)[place.clone()].chunks_exact(LANES);
-                    for (gains, row) in gains.chunks_mut(LANES).zip(row) {
+                    let row = self.distances.padded(z)[place.clone()].chunks_exact(DISTANCE_LANES);
+                    for (gains, row) in gains.chunks_mut(DISTANCE_LANES).zip(row) {
                         if !row.iter().fold(false, |any, d| any | (*d < before)) {
                             continue;
                         }
-                        let mut lost = [0.0; LANES];
-                        for lane in 0..LANES {
-                            let kernel = falling(row[lane] * sharpness);
-                            lost[lane] = (kernel - was).max(0.0) - (kernel - is).max(0.0);
+                        let mut lost = [0.0; DISTANCE_LANES];
+                        for lane in 0..DISTANCE_LANES {
+                            let similarity = falling(row[lane] * sharpness);
+                            lost[lane] = (similarity - was).max(0.0) - (similarity - is).max(0.0);
                         }
                         gains
                             .iter_mut()
@@ -191,7 +192,11 @@ impl UncertaintyHerding {
             let others = labels[..place].iter().map(|other| row[other.index()]);
             least = others.filter(|d| *d > 0.0).fold(least, f32::min);
         }
-        if least < f32::INFINITY { least } else { WIDTH }
+        if least < f32::INFINITY {
+            least
+        } else {
+            MAX_HERDING_WIDTH
+        }
     }
 
     /// How much every point counts, 0 in the padding.
@@ -199,7 +204,9 @@ impl UncertaintyHerding {
         let mut uncertain = vec![0.0; self.distances.n()];
         let theirs = now.field.prior_strength();
         now.field.map(&mut uncertain, |alpha| {
-            let total = alpha.iter().fold(0.0, |sum, a| sum + (a - theirs + PRIOR));
+            let total = alpha
+                .iter()
+                .fold(0.0, |sum, a| sum + (a - theirs + HERDING_PRIOR));
             1.0 + Score::Margin.of_classes(alpha).expect("a score of classes") / total
         });
         let mut weights = vec![0.0; self.distances.stride()];
@@ -272,7 +279,7 @@ fn all_gains(
     out: &mut [f64],
 ) {
     out.par_iter_mut()
-        .with_min_len(LANES)
+        .with_min_len(DISTANCE_LANES)
         .enumerate()
         .for_each(|(x, gain)| {
             *gain = self::gain(distances.padded(x), near, covered, weights, sharpness);
@@ -282,15 +289,15 @@ fn all_gains(
 /// Σ_z u(z) [exp(-sharpness |z - x|²) - covered(z)]₊.
 fn gain(row: &[f32], near: &[f32], covered: &[f32], weights: &[f32], sharpness: f32) -> f64 {
     let mut total = 0.0;
-    for start in (0..row.len()).step_by(BLOCK) {
-        let block = start..(start + BLOCK).min(row.len());
-        let mut sums = [0.0f32; LANES];
+    for start in (0..row.len()).step_by(POINTS_PER_BLOCK) {
+        let block = start..(start + POINTS_PER_BLOCK).min(row.len());
+        let mut sums = [0.0f32; DISTANCE_LANES];
         let pairs = row[block.clone()]
-            .chunks_exact(LANES)
-            .zip(near[block.clone()].chunks_exact(LANES));
+            .chunks_exact(DISTANCE_LANES)
+            .zip(near[block.clone()].chunks_exact(DISTANCE_LANES));
         let points = covered[block.clone()]
-            .chunks_exact(LANES)
-            .zip(weights[block].chunks_exact(LANES));
+            .chunks_exact(DISTANCE_LANES)
+            .zip(weights[block].chunks_exact(DISTANCE_LANES));
         for ((row, near), (covered, weights)) in pairs.zip(points) {
             if !row
                 .iter()
@@ -299,7 +306,7 @@ fn gain(row: &[f32], near: &[f32], covered: &[f32], weights: &[f32], sharpness: 
             {
                 continue;
             }
-            for lane in 0..LANES {
+            for lane in 0..DISTANCE_LANES {
                 let more = falling(row[lane] * sharpness) - covered[lane];
                 sums[lane] += weights[lane] * more.max(0.0);
             }
@@ -313,11 +320,11 @@ fn gain(row: &[f32], near: &[f32], covered: &[f32], weights: &[f32], sharpness: 
 #[inline(always)]
 fn falling(x: f32) -> f32 {
     // Adding 1.5 · 2^23 rounds to a whole number, which is then in the last bits.
-    const WHOLE: f32 = 12_582_912.0;
+    const ROUNDING_OFFSET: f32 = 12_582_912.0;
     let power = (x * -std::f32::consts::LOG2_E).max(-124.0);
-    let rounded = power + WHOLE;
+    let rounded = power + ROUNDING_OFFSET;
     // 2^f for f from -1/2 to 1/2, by the series of exp(f ln 2).
-    let f = (power - (rounded - WHOLE)) * std::f32::consts::LN_2;
+    let f = (power - (rounded - ROUNDING_OFFSET)) * std::f32::consts::LN_2;
     let late = 1.0 / 24.0 + f * (1.0 / 120.0 + f * (1.0 / 720.0));
     let series = 1.0 + f * (1.0 + f * (0.5 + f * (1.0 / 6.0 + f * late)));
     series * f32::from_bits(rounded.to_bits().wrapping_add(127) << 23)

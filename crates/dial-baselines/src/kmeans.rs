@@ -26,10 +26,10 @@ use crate::distances::Distances;
 use dial::seed::{Purpose, Random};
 
 /// Steps of Lloyd after each new cluster.
-const STEPS: usize = 10;
+const LLOYD_STEPS: usize = 10;
 
 /// Points per task.
-const CHUNK: usize = 256;
+const POINTS_PER_TASK: usize = 256;
 
 /// A partition of points by their nearest mean.
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ impl KMeans {
         fresh.sums.fill(0.0);
         fresh.size = 0.0;
         self.send(&nearest, distances);
-        for _ in 1..STEPS {
+        for _ in 1..LLOYD_STEPS {
             let nearest = self.nearest();
             if nearest == self.clusters {
                 break;
@@ -153,17 +153,17 @@ impl KMeans {
         let n = self.clusters.len();
         let mut nearest = vec![0; n];
         nearest
-            .par_chunks_mut(CHUNK)
+            .par_chunks_mut(POINTS_PER_TASK)
             .enumerate()
             .for_each(|(chunk, nearest)| {
-                let mut least = [f64::INFINITY; CHUNK];
+                let mut least = [f64::INFINITY; POINTS_PER_TASK];
                 for (c, group) in self
                     .groups
                     .iter()
                     .enumerate()
                     .filter(|(_, group)| group.size > 0.0)
                 {
-                    let sums = &group.sums[chunk * CHUNK..];
+                    let sums = &group.sums[chunk * POINTS_PER_TASK..];
                     for ((nearest, least), sum) in nearest.iter_mut().zip(&mut least).zip(sums) {
                         let squared = (sum / group.size - group.inner).max(0.0);
                         if squared < *least {
@@ -236,7 +236,7 @@ pub struct Clusterings {
 }
 
 /// Partitions kept.
-const ROOM: usize = 8;
+const MAX_PARTITIONS: usize = 8;
 
 impl Clusterings {
     /// Partitions of the points with these distances.
@@ -252,7 +252,7 @@ impl Clusterings {
         &self.distances
     }
 
-    /// The cluster of every point, of so many (at least one, at most one a point). The same bits whatever was asked for
+    /// The cluster of every point for a number of clusters (at least one, at most one a point). The same bits whatever was asked for
     /// before.
     pub fn clusters(&self, seed: u64, count: usize) -> Vec<u32> {
         let count = count.clamp(1, self.distances.n());
@@ -264,14 +264,14 @@ impl Clusterings {
         }
         let clusters = grown.clusters.clone();
         let mut kept = self.kept.lock().expect("no holder panics");
-        if kept.len() == ROOM {
+        if kept.len() == MAX_PARTITIONS {
             kept.remove(0);
         }
         kept.push(grown);
         clusters
     }
 
-    /// Takes out what has grown furthest towards so many clusters.
+    /// Takes out the partition with the most clusters up to a number.
     fn take(&self, seed: u64, count: usize) -> Option<KMeans> {
         let mut kept = self.kept.lock().expect("no holder panics");
         let fitting = kept
@@ -353,7 +353,7 @@ mod tests {
                 left < 0.0
             });
             centres.push(Some(points.row(drawn.unwrap()).to_vec()));
-            for _ in 0..STEPS {
+            for _ in 0..LLOYD_STEPS {
                 let next: Vec<usize> = (0..n).map(|i| nearest(points, i, &centres).0).collect();
                 if next == clusters {
                     break;

@@ -112,10 +112,10 @@ impl Land {
         });
         let ordered = coordinates.reordered(&descending);
         control.start("searching denser nodes", n);
-        let found: Vec<Vec<(f64, usize)>> = (0..n.div_ceil(ROWS))
+        let found: Vec<Vec<(f64, usize)>> = (0..n.div_ceil(ROWS_PER_BLOCK))
             .into_par_iter()
             .map(|block| {
-                let rows = block * ROWS..((block + 1) * ROWS).min(n);
+                let rows = block * ROWS_PER_BLOCK..((block + 1) * ROWS_PER_BLOCK).min(n);
                 control.advance(rows.len())?;
                 Ok(ordered.nearest_before(rows, &descending))
             })
@@ -254,9 +254,9 @@ fn density(found: &Neighbours, width: Option<f64>) -> Result<Vec<f64>> {
 
 /// Nodes per block of the search, which go through the candidates together, eight by eight; and the coordinates after
 /// which they look whether a candidate can still be the nearest.
-const ROWS: usize = 64;
-const LANES: usize = 8;
-const STRIDE: usize = 8;
+const ROWS_PER_BLOCK: usize = 64;
+const NODE_LANES: usize = 8;
+const COORDINATES_PER_CHECK: usize = 8;
 
 /// The nodes in the coordinates λ_i^t ψ_i, whose Euclidean distance is D_t: eight nodes side by side, coordinate by
 /// coordinate, so that one pass gives eight distances.
@@ -292,12 +292,12 @@ impl Coordinates {
         Coordinates {
             n,
             r,
-            values: vec![0.0; n.div_ceil(LANES) * LANES * r],
+            values: vec![0.0; n.div_ceil(NODE_LANES) * NODE_LANES * r],
         }
     }
 
     fn place(&self, node: usize, coordinate: usize) -> usize {
-        (node / LANES * self.r + coordinate) * LANES + node % LANES
+        (node / NODE_LANES * self.r + coordinate) * NODE_LANES + node % NODE_LANES
     }
 
     fn at(&mut self, node: usize, coordinate: usize) -> &mut f64 {
@@ -327,13 +327,13 @@ impl Coordinates {
         let mut best = vec![(f64::INFINITY, 0); rows.len()];
         for (block, values) in self
             .values
-            .chunks_exact(self.r * LANES)
+            .chunks_exact(self.r * NODE_LANES)
             .enumerate()
-            .take(rows.end.div_ceil(LANES))
+            .take(rows.end.div_ceil(NODE_LANES))
         {
             for (row, best) in rows.clone().zip(&mut best) {
                 let squared = self.squared_to(row, values, best.0);
-                for (place, squared) in (block * LANES..row).zip(squared) {
+                for (place, squared) in (block * NODE_LANES..row).zip(squared) {
                     let nearer =
                         squared < best.0 || (squared == best.0 && nodes[place] < nodes[best.1]);
                     if nearer {
@@ -348,12 +348,15 @@ impl Coordinates {
     /// The squared distances from a row to eight others; or what they come to at least, if that is above `bar` for all
     /// of them. The first coordinates decay least, so that is often seen early.
     #[inline]
-    fn squared_to(&self, row: usize, eight: &[f64], bar: f64) -> [f64; LANES] {
-        let mut sums = [0.0; LANES];
-        for (first, others) in (0..).step_by(STRIDE).zip(eight.chunks(LANES * STRIDE)) {
-            for (i, others) in (first..).zip(others.chunks_exact(LANES)) {
+    fn squared_to(&self, row: usize, eight: &[f64], bar: f64) -> [f64; NODE_LANES] {
+        let mut sums = [0.0; NODE_LANES];
+        for (first, others) in (0..)
+            .step_by(COORDINATES_PER_CHECK)
+            .zip(eight.chunks(NODE_LANES * COORDINATES_PER_CHECK))
+        {
+            for (i, others) in (first..).zip(others.chunks_exact(NODE_LANES)) {
                 let own = self.values[self.place(row, i)];
-                for lane in 0..LANES {
+                for lane in 0..NODE_LANES {
                     let difference = own - others[lane];
                     sums[lane] += difference * difference;
                 }

@@ -13,7 +13,7 @@ use crate::distances::Distances;
 use crate::herding::{MaxHerding, UncertaintyHerding};
 use crate::kmeans::Clusterings;
 use crate::land::{Land, LandOptions};
-use crate::models::{Model, ModelName, ScoreOf};
+use crate::models::{Model, ModelName, ScoreOf, class_score_words, reads_class_scores};
 use crate::rwll::ReweightedNorm;
 use crate::typiclust::TypiClust;
 use crate::variance_opt::FullOptimal;
@@ -29,7 +29,7 @@ use dial::graph::Graph;
 use dial::knn::Neighbours;
 use dial::knn::points::Points;
 use dial::linalg::eigen::Eigenpairs;
-use dial::propagation::{Poisson, Propagation};
+use dial::propagation::Propagation;
 
 /// An acquisition by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub enum Method {
 }
 
 /// The methods that are not scores of a model, and their words.
-const NAMED: [(Method, &str); 13] = [
+const METHOD_NAMES: [(Method, &str); 13] = [
     (Method::Auto, "auto"),
     (Method::VOpt, "vopt"),
     (Method::SigmaOpt, "sigma-opt"),
@@ -87,7 +87,7 @@ impl fmt::Display for Method {
             Method::Score(score, ModelName::Dirichlet) => write!(f, "{score}"),
             Method::Score(score, model) => write!(f, "{score}@{model}"),
             other => f.write_str(
-                NAMED
+                METHOD_NAMES
                     .iter()
                     .find(|(method, _)| method == other)
                     .expect("every method has a word")
@@ -107,6 +107,13 @@ impl From<AcquisitionKind> for Method {
 }
 
 impl Method {
+    /// The words of all methods, separated by commas: `auto`, the scores, the others.
+    pub fn words() -> String {
+        let [(_, auto), others @ ..] = &METHOD_NAMES;
+        let others: Vec<&str> = others.iter().map(|(_, name)| *name).collect();
+        format!("{auto}, {}, {}", Score::words(), others.join(", "))
+    }
+
     /// The acquisition whose defaults go with this method: its own, or the paper's.
     pub fn asking(self) -> AcquisitionKind {
         match self {
@@ -121,23 +128,30 @@ impl FromStr for Method {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Method> {
-        if let Some((method, _)) = NAMED.iter().find(|(_, name)| *name == word) {
+        if let Some((method, _)) = METHOD_NAMES.iter().find(|(_, name)| *name == word) {
             return Ok(*method);
         }
         let (name, model) = word
             .split_once('@')
             .unwrap_or((word, ModelName::Dirichlet.word()));
-        let score: Score = name.parse().map_err(|_| Error::setting("acquisition", "one of auto, variance, margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, \
-                   mcvopt, vopt-full, sigma-opt-full, land, k-centre, typiclust, probcover, max-herding, \
-                   uncertainty-herding, rwll-norm; scores may name a model, as in margin@laplace", word))?;
+        let score: Score = name.parse().map_err(|_| {
+            let want = format!(
+                "one of {}; scores may name a model, as in margin@laplace",
+                Method::words()
+            );
+            Error::setting("acquisition", want, word)
+        })?;
         let model: ModelName = model.parse()?;
-        if model != ModelName::Dirichlet && matches!(score, Score::Variance | Score::Random) {
-            let want = "a model for margin, margin-range, entropy, least-confidence or norm only";
+        if model != ModelName::Dirichlet && !reads_class_scores(score) {
+            let want = format!("a model for {} only", class_score_words());
             return Err(Error::setting("acquisition", want, word));
         }
         Ok(Method::Score(score, model))
     }
 }
+
+/// Eigenpairs of the graph for VOpt, Σ-Opt, MCVOpt and LAND, unless the caller chooses otherwise (the paper's).
+pub const EIGENPAIRS: usize = 50;
 
 /// Makes the methods and models for one pool.
 pub struct Workbench<'a> {
@@ -153,7 +167,6 @@ pub struct Workbench<'a> {
     points: Made<Points>,
     distances: Made<Distances>,
     clusterings: Made<Clusterings>,
-    poisson: MadeFor<f64, Poisson>,
     models: MadeFor<ModelName, Model<'a>>,
 }
 
@@ -191,7 +204,7 @@ fn made_for<K: PartialEq, T>(
 }
 
 impl<'a> Workbench<'a> {
-    /// A workbench for the pool of an engine. Spectral methods use so many eigenpairs, or as many as
+    /// A workbench for the pool of an engine. Spectral methods use `eigenpairs` eigenpairs, or as many as
     /// there are nodes. Without neighbours (a graph from a file) it cannot make LAND.
     pub fn new(
         engine: &Engine<'a>,
@@ -212,7 +225,6 @@ impl<'a> Workbench<'a> {
             points: Mutex::default(),
             distances: Mutex::default(),
             clusterings: Mutex::default(),
-            poisson: Mutex::default(),
             models: Mutex::default(),
         }
     }
@@ -256,11 +268,6 @@ impl<'a> Workbench<'a> {
             let graph = self.engine.graph.as_ref().map(|graph| graph.to_graph());
             graph.ok_or_else(|| Error::BadGraph("there is none to compare methods on".into()))
         })
-    }
-
-    /// Poisson propagation.
-    pub fn poisson(&self, tau: f64) -> Result<Arc<Poisson>> {
-        made_for(&self.poisson, tau, || Poisson::new(self.graph()?, tau))
     }
 
     /// The lowest eigenpairs of the normalised Laplacian.
@@ -321,7 +328,7 @@ impl<'a> Workbench<'a> {
     /// A classifier other than Dirichlet Learning.
     ///
     /// # Errors
-    /// Dirichlet Learning, which is the field of a session and no model of its own; or what making it may fail with.
+    /// Dirichlet Learning, which is the field of a session and not a separate model; or the errors of making the model.
     pub fn model(&self, name: ModelName, control: &Control) -> Result<Arc<Model<'a>>> {
         made_for(&self.models, name, || {
             let graph = self.graph()?;
@@ -344,11 +351,11 @@ impl<'a> Workbench<'a> {
         })
     }
 
-    /// A method as an acquisition, for labels that this kernel spreads.
+    /// A method as an acquisition, for labels that this propagation spreads.
     pub fn acquisition(
         &self,
         method: Method,
-        kernel: &Arc<dyn Propagation + 'a>,
+        propagation: &Arc<dyn Propagation + 'a>,
         control: &Control,
     ) -> Result<Arc<dyn Acquisition + 'a>> {
         let spectral = |criterion| Ok(SpectralOptimal::new(self.pairs(control)?, criterion));
@@ -359,11 +366,11 @@ impl<'a> Workbench<'a> {
         let acquisition: Arc<dyn Acquisition + 'a> = match method {
             Method::Auto
                 if self.engine.config.acquisition == AcquisitionKind::Auto
-                    && Arc::ptr_eq(kernel, &self.engine.propagation) =>
+                    && Arc::ptr_eq(propagation, &self.engine.propagation) =>
             {
                 Arc::clone(&self.engine.acquisition)
             }
-            Method::Auto => Arc::new(Auto::new(Arc::clone(kernel), control)?),
+            Method::Auto => Arc::new(Auto::new(Arc::clone(propagation), control)?),
             Method::Score(score, ModelName::Dirichlet) => Arc::new(score),
             Method::Score(score, model) => {
                 Arc::new(ScoreOf::new(score, self.model(model, control)?)?)
@@ -403,13 +410,13 @@ mod tests {
             "norm@reweighted",
             "entropy@logistic",
         ];
-        for word in words.into_iter().chain(NAMED.map(|(_, word)| word)) {
+        for word in words.into_iter().chain(METHOD_NAMES.map(|(_, word)| word)) {
             assert_eq!(word.parse::<Method>().unwrap().to_string(), word);
         }
         // The refusal names all there is.
         let refusal = "nobody".parse::<Method>().unwrap_err().to_string();
         assert!(
-            NAMED.iter().all(|(_, word)| refusal.contains(word)),
+            METHOD_NAMES.iter().all(|(_, word)| refusal.contains(word)),
             "{refusal}"
         );
         assert_eq!(

@@ -112,11 +112,11 @@ mod tests {
         // Less the other leaves, the source has 1/1.1 and the hub g_0 (1 - s/1.1).
         let star =
             Graph::from_edges(7, &(1..7).map(|leaf| (0, leaf, 1.0)).collect::<Vec<_>>()).unwrap();
-        let kernel = NormalizedPoisson::new(Arc::new(star), 0.1)
+        let propagation = NormalizedPoisson::new(Arc::new(star), 0.1)
             .unwrap()
             .with_source_value(2.0)
             .unwrap();
-        let column = kernel
+        let column = propagation
             .columns(&[NodeId(1)], &Control::new())
             .unwrap()
             .remove(0);

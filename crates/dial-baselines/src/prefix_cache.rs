@@ -1,7 +1,7 @@
 //! States that are kept up label by label, as a cache between questions.
 //!
 //! A state is a function of the list of labels applied to it, in order. Whoever asks with a list gets the state with the
-//! longest list that begins it, and adds what is missing; without one the asker starts anew. Since applying a label is
+//! longest list that begins it, and adds what is missing; without one the caller starts from nothing. Since applying a label is
 //! deterministic, the bits depend on the list only, never on what was in the cache. Several sessions may share a cache:
 //! each takes its state out while it works on it.
 
@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 use dial::ids::NodeId;
 
 /// States kept at most; beyond that the one that was used longest ago goes.
-const ROOM: usize = 16;
+const MAX_STATES: usize = 16;
 
 /// A few states with the labels applied to each, the latest used last.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl<S> States<S> {
     /// Keeps a state to which all of `order` is applied.
     pub(crate) fn put(&self, order: &[NodeId], state: S) {
         let mut kept = self.kept();
-        if kept.len() == ROOM {
+        if kept.len() == MAX_STATES {
             kept.remove(0);
         }
         kept.push((order.to_vec(), state));
@@ -69,10 +69,10 @@ mod tests {
         assert_eq!(states.take(&order(&[1, 2, 3, 4])), Some((3, "three")));
         assert_eq!(states.take(&order(&[1, 2, 3, 4])), Some((1, "one")));
         assert_eq!(states.take(&order(&[1, 2, 3, 4])), None);
-        for label in 0..ROOM as u32 {
+        for label in 0..MAX_STATES as u32 {
             states.put(&order(&[7, label]), "filler");
         }
         assert_eq!(states.take(&order(&[1, 3])), None);
-        assert_eq!(states.kept().len(), ROOM);
+        assert_eq!(states.kept().len(), MAX_STATES);
     }
 }

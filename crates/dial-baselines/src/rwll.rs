@@ -27,8 +27,8 @@ use dial::error::Result;
 use dial::graph::Graph;
 
 /// τ before it falls, and where it ends.
-const FIRST: f64 = 1e-2;
-const LAST: f64 = 1e-9;
+const INITIAL_TAU: f64 = 1e-2;
+const FINAL_TAU: f64 = 1e-9;
 
 /// The norm of damped reweighted Laplace learning.
 pub struct ReweightedNorm {
@@ -41,7 +41,7 @@ impl ReweightedNorm {
     pub fn new(graph: Arc<Graph>) -> ReweightedNorm {
         ReweightedNorm {
             solver: Solver::new(graph),
-            first: FIRST,
+            first: INITIAL_TAU,
         }
     }
 
@@ -51,13 +51,13 @@ impl ReweightedNorm {
     }
 }
 
-/// τ after so many labels.
+/// τ after n labels.
 fn damping(first: f64, labels: usize, n_classes: usize) -> f64 {
     let (t, end) = (labels.saturating_sub(n_classes), 2 * n_classes);
     if t >= end {
         0.0
     } else {
-        first * libm::pow(LAST / first, t as f64 / end as f64)
+        first * libm::pow(FINAL_TAU / first, t as f64 / end as f64)
     }
 }
 
@@ -86,17 +86,17 @@ mod tests {
 
     #[test]
     fn the_damping_falls_to_nothing_over_twice_the_classes() {
-        assert_eq!(damping(FIRST, 1, 3), FIRST);
-        assert_eq!(damping(FIRST, 3, 3), FIRST);
+        assert_eq!(damping(INITIAL_TAU, 1, 3), INITIAL_TAU);
+        assert_eq!(damping(INITIAL_TAU, 3, 3), INITIAL_TAU);
         assert!(
-            (damping(FIRST, 6, 3) / (FIRST * LAST).sqrt() - 1.0).abs() < 1e-12,
+            (damping(INITIAL_TAU, 6, 3) / (INITIAL_TAU * FINAL_TAU).sqrt() - 1.0).abs() < 1e-12,
             "half way in the exponent"
         );
         assert!(
             (damping(1e-3, 8, 3) / damping(1e-3, 7, 3) - 0.1).abs() < 1e-12,
             "six decades in six steps"
         );
-        assert_eq!(damping(FIRST, 9, 3), 0.0);
-        assert_eq!(damping(FIRST, 100, 3), 0.0);
+        assert_eq!(damping(INITIAL_TAU, 9, 3), 0.0);
+        assert_eq!(damping(INITIAL_TAU, 100, 3), 0.0);
     }
 }

@@ -11,7 +11,7 @@
 //! points are members, and are passed over when places are given. Clusters of fewer than 5 members come last, as theirs
 //! are left out. The scores go round the first 32 clusters, one point of each, as their batches do; all other points tie.
 //!
-//! Where we differ: they cluster anew before every batch, into as many clusters as labels and batch together; a
+//! Where we differ: they cluster again before every batch, into as many clusters as labels and batch together; a
 //! question does not know its batch, so ours is one more than the labels. And our clusters grow from those of the question
 //! before by one new cluster and a few steps (`kmeans`), where theirs start afresh: a k-means++ of 100 clusters for every
 //! question would take most of the time of a run, and says the same. They use self-supervised features.
@@ -28,16 +28,16 @@ use dial::acquisition::{Acquisition, Situation};
 use dial::error::Result;
 
 /// The most clusters.
-const CLUSTERS: usize = 500;
+const MAX_CLUSTERS: usize = 500;
 
 /// Neighbours that say how typical a point is.
-const NEIGHBOURS: usize = 20;
+const TYPICALITY_NEIGHBOURS: usize = 20;
 
 /// Smaller clusters come last.
-const SMALL: usize = 5;
+const MIN_CLUSTER_SIZE: usize = 5;
 
 /// Clusters in which points are ranked: as many as a batch has questions, at least.
-const RANKED: usize = 32;
+const MIN_RANKED_CLUSTERS: usize = 32;
 
 /// TypiClust.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl TypiClust {
         near.clear();
         near.extend(members.iter().map(|&member| row[member as usize]));
         // The point itself is among them, at a distance of 0.
-        let count = NEIGHBOURS.min(members.len() - 1);
+        let count = TYPICALITY_NEIGHBOURS.min(members.len() - 1);
         if near.len() > count + 1 {
             near.select_nth_unstable_by(count, f32::total_cmp);
             near.truncate(count + 1);
@@ -73,7 +73,7 @@ impl TypiClust {
 impl Acquisition for TypiClust {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
         let n = self.clusterings.distances().n();
-        let count = (now.labelled.len() + 1).min(CLUSTERS).min(n);
+        let count = (now.labelled.len() + 1).min(MAX_CLUSTERS).min(n);
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); count];
         let clusters = self.clusterings.clusters(now.seed, count);
         clusters
@@ -87,7 +87,7 @@ impl Acquisition for TypiClust {
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(|&c| {
             (
-                members[c].len() < SMALL,
+                members[c].len() < MIN_CLUSTER_SIZE,
                 labels[c],
                 Reverse(members[c].len()),
                 c,
@@ -95,7 +95,7 @@ impl Acquisition for TypiClust {
         });
 
         out.fill(-((n * count) as f64));
-        for (place, &cluster) in order.iter().enumerate().take(RANKED) {
+        for (place, &cluster) in order.iter().enumerate().take(MIN_RANKED_CLUSTERS) {
             let members = &members[cluster];
             let open: Vec<u32> = members
                 .iter()

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use common::{Arrays, assert_close};
 use dial::acquisition::Situation;
 use dial::graph::EdgeWeights;
+use dial::graph::build::Lists;
+use dial::graph::packed::PackedGraph;
 use dial::knn::Neighbours;
 use dial::knn::metric_space::ZeroVectors;
 use dial::linalg::eigen::Eigenpairs;
@@ -27,7 +29,14 @@ fn pool(x: &[f64], dim: usize, k: usize) -> (Neighbours, Graph) {
         &Control::new(),
     )
     .unwrap();
-    let graph = Graph::new(&found, EdgeWeights::SelfTuning, &Control::new()).unwrap();
+    let graph = PackedGraph::assemble(
+        &Lists::from(&found),
+        EdgeWeights::SelfTuning,
+        None,
+        &Control::new(),
+    )
+    .unwrap()
+    .to_graph();
     (found, graph)
 }
 

@@ -12,7 +12,7 @@ use dial::acquisition::{Score, Situation};
 use dial::linalg::eigen::Eigenpairs;
 use dial::seed::{Purpose, Random};
 use dial::{Acquisition, Control, DirichletField, Graph, NodeId};
-use dial_baselines::variance_opt::{Moments, NOISE, SHIFT};
+use dial_baselines::variance_opt::{EIGENVALUE_SHIFT, LABEL_NOISE, Moments};
 use dial_baselines::{Criterion, FullOptimal, ModelChange, SpectralOptimal};
 use eigen::{Matrix, eigenpairs, normalised};
 
@@ -66,7 +66,7 @@ fn inverse(mut a: Matrix) -> Matrix {
 /// The covariance before any label: of all functions, or of those of the eigenpairs.
 fn covariance(graph: &Graph) -> Matrix {
     let mut matrix = normalised(graph);
-    (0..matrix.len()).for_each(|i| matrix[i][i] += SHIFT);
+    (0..matrix.len()).for_each(|i| matrix[i][i] += EIGENVALUE_SHIFT);
     inverse(matrix)
 }
 
@@ -74,7 +74,7 @@ fn covariance_of(pairs: &Eigenpairs, n: usize) -> Matrix {
     let at = |i: usize| pairs.at(NodeId(i as u32));
     let entry = |i, j| {
         (0..pairs.count())
-            .map(|p| at(i)[p] * at(j)[p] / (pairs.values[p] + SHIFT))
+            .map(|p| at(i)[p] * at(j)[p] / (pairs.values[p] + EIGENVALUE_SHIFT))
             .sum()
     };
     (0..n)
@@ -85,7 +85,7 @@ fn covariance_of(pairs: &Eigenpairs, n: usize) -> Matrix {
 /// C - C e_q e_qᵀ C/(γ² + C_qq).
 fn label(c: &mut Matrix, q: NodeId) {
     let column = c[q.index()].clone();
-    let scale = NOISE + column[q.index()];
+    let scale = LABEL_NOISE + column[q.index()];
     for (row, left) in c.iter_mut().zip(&column) {
         row.iter_mut()
             .zip(&column)
@@ -104,7 +104,7 @@ fn direct(c: &Matrix, criterion: Criterion) -> Vec<f64> {
         } else {
             sum * sum
         };
-        top / (NOISE + row[k])
+        top / (LABEL_NOISE + row[k])
     };
     c.iter().enumerate().map(score).collect()
 }

@@ -20,6 +20,11 @@ use cli::args::{Cli, Verb};
 use ui::failure::Failure;
 use ui::output::Output;
 
+/// Says where a panic was and why: its message may quote data.
+pub fn say_panic(panic: &std::panic::PanicHookInfo<'_>) {
+    ui::terminal::say(&panic.to_string());
+}
+
 /// Runs the command with the given arguments (the first is its own name) and returns its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -27,13 +32,20 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let matches = cli::help::command().try_get_matches_from(&arguments);
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return ui::failure::usage(&error, json),
+        Err(error) => return ui::failure::usage(error, &arguments, json),
     };
     let output = Output {
         json: cli.json,
         quiet: cli.quiet,
     };
-    match in_pool(cli.threads, || dispatch(&cli.verb, cli.threads, &output)) {
+    let run_verb = || dispatch(&cli.verb, cli.threads, &output);
+    let ended = with_threads(cli.threads, || {
+        run_verb().map_err(|failure| match cli.verb.pool() {
+            Some(pool) => failure.about(pool),
+            None => failure,
+        })
+    });
+    match ended {
         Ok(()) => match &cli.verb {
             Verb::Demo(demo) if verbs::demo::wants_page(&output) => {
                 run(["dial", "label", &demo.pool].map(OsString::from))
@@ -48,6 +60,7 @@ fn dispatch(verb: &Verb, threads: Option<usize>, output: &Output) -> Result<(), 
     match verb {
         Verb::Demo(args) => verbs::demo::run(args, output),
         Verb::Simulate(args) => verbs::simulate::run(args, output),
+        Verb::Embed(args) => verbs::embed::run(args, output),
         Verb::Generate(args) => verbs::generate::run(args, output),
         Verb::Graph(args) => verbs::graph::run(args, output),
         Verb::Doctor(args) => verbs::doctor::run(args, output),
@@ -65,13 +78,16 @@ fn dispatch(verb: &Verb, threads: Option<usize>, output: &Output) -> Result<(), 
         Verb::Weight(args) => verbs::decide::weight(args, output),
         Verb::Status(args) => verbs::status::run(args, output),
         Verb::Log(args) => verbs::log::run(args, output),
+        Verb::Reopen(args) => verbs::reopen::run(args, output),
         Verb::Resolve(args) => verbs::resolve::run(args, output),
         Verb::Pool(args) => verbs::pool::run(args, output),
+        Verb::Sessions(args) => verbs::sessions::run(args, output),
         Verb::Predict(args) => verbs::predict::run(args, output),
         Verb::Export(args) => verbs::exchange::run_export(args, output),
         Verb::Import(args) => verbs::exchange::run_import(args, output),
         Verb::Backup(args) => verbs::exchange::run_backup(args, output),
         Verb::Restore(args) => verbs::exchange::run_restore(args, output),
+        Verb::Recover(args) => verbs::recover::run(args, output),
         #[cfg(feature = "research")]
         Verb::Lab(lab) => match lab {
             Lab::Reproduce(args) => verbs::reproduce::run(args, output),
@@ -84,8 +100,8 @@ fn dispatch(verb: &Verb, threads: Option<usize>, output: &Output) -> Result<(), 
     }
 }
 
-/// Runs with so many threads (all cores, if none are given). Results do not depend on the number.
-fn in_pool(
+/// Runs `work` in a pool of `threads` threads (by default all cores). Results do not depend on the number.
+fn with_threads(
     threads: Option<usize>,
     work: impl FnOnce() -> Result<(), Failure> + Send,
 ) -> Result<(), Failure> {

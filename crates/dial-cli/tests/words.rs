@@ -23,10 +23,18 @@ const VARYING: [(&str, &str); 6] = [
 ];
 
 /// The commands of a file again, each followed by what it printed and how it ended.
-fn transcript(text: &str) -> String {
+///
+/// # Panics
+/// A command that holds a redaction, or would be redacted when it is written down: another command would be run.
+fn transcript(text: &str, redactions: &Redactions) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let mut found = text.lines().next().unwrap_or_default().to_string() + "\n";
     for line in text.lines().filter_map(|line| line.strip_prefix("$ dial")) {
+        let written = redactions.redact(line);
+        assert!(
+            !line.contains('[') && written == line,
+            "redacted: dial{written}"
+        );
         let ran = Command::new(env!("CARGO_BIN_EXE_dial"))
             .args(line.split_whitespace())
             .current_dir(folder.path())
@@ -45,11 +53,7 @@ fn transcript(text: &str) -> String {
     found
 }
 
-fn compare(name: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/words")
-        .join(name);
-    let text = std::fs::read_to_string(&file).expect("a file of words");
+fn redactions() -> Redactions {
     let mut redactions = Redactions::new();
     for (what, pattern) in VARYING {
         let pattern = regex::Regex::new(pattern).expect("a pattern");
@@ -57,11 +61,32 @@ fn compare(name: &str) {
             .insert(what, pattern)
             .expect("a name in brackets");
     }
+    redactions
+}
+
+fn compare(name: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/words")
+        .join(name);
+    let text = std::fs::read_to_string(&file).expect("a file of words");
+    let redactions = redactions();
     let expected = Data::read_from(&file, None);
     let assert = Assert::new()
-        .redact_with(redactions)
+        .redact_with(redactions.clone())
         .action_env(snapbox::assert::DEFAULT_ACTION_ENV);
-    assert.eq(transcript(&text), expected);
+    assert.eq(transcript(&text, &redactions), expected);
+}
+
+#[test]
+fn a_redacted_command_is_refused() {
+    let redactions = redactions();
+    for line in [
+        "$ dial simulate builtin:moons:60 --tolerance[MS]",
+        "$ dial simulate builtin:moons:60 --tolerance  0.1",
+    ] {
+        let ran = std::panic::catch_unwind(|| transcript(line, &redactions));
+        assert!(ran.is_err(), "{line}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What can go wrong with a file, a setting or a disk: the place and the fault, with a stable code.
 //!
 //! The text follows one shape: `place: what, where. What was kept. What to do.` The command puts `error[CODE]:` in
-//! front. Parsers return a bare [`Fault`]; whoever knows the file adds the place with [`Fault::at`].
+//! front. Parsers return a bare [`Fault`]; the caller that knows the file adds the place with [`Fault::at`].
 
 use std::fmt;
 use std::io;
@@ -13,7 +13,7 @@ use thiserror::Error as ThisError;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// How many faulty rows, ids or labels a message lists before it only counts them.
-pub(crate) const LISTED: usize = 20;
+pub(crate) const MAX_LISTED: usize = 20;
 
 /// A fault and the file it is in.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub struct Error {
 pub enum Fault {
     /// Features that are NaN or infinite.
     #[error(
-        "{count} non-finite {} in {rows} {}; first at {at} ({value}). Nothing was imported. \
+        "{count} non-finite {} in {rows} {}; first at {at} ({value}). \
          Fix the file or pass --drop-nonfinite to leave those rows out (they will be listed).",
         plural(*count, "value", "values"), plural(*rows, "row", "rows")
     )]
@@ -45,16 +45,16 @@ pub enum Fault {
         value: f64,
     },
     /// A header that promises more or less than the file holds.
-    #[error("{0}. Nothing was imported. The file is damaged or incomplete: copy or save it again.")]
+    #[error("{0}. The file is damaged or incomplete: copy or save it again.")]
     Size(String),
     /// A shape that is not a matrix.
-    #[error("{0}. Nothing was imported. Give a matrix of n rows and d columns, both at least 1.")]
+    #[error("{0}. Give a matrix of n rows and d columns, both at least 1.")]
     Shape(String),
     /// Values that are not plain numbers.
     #[error("contains {0}. Save plain float32/float64.")]
     Kind(String),
-    /// A file that is not what it should be.
-    #[error("{what}. Nothing was imported. {next}")]
+    /// A file whose content is not what its format, or its use, asks for.
+    #[error("{what}. {next}")]
     Format {
         /// What was found.
         what: String,
@@ -62,11 +62,14 @@ pub enum Fault {
         next: String,
     },
     /// A file that is not there.
+    #[error("no such file. Give the path of a file that exists.")]
+    Missing,
+    /// A pool that is not there.
     #[error(
-        "no such file. Nothing was imported. Give the path of a file that exists, or builtin:NAME with NAME one of {}.",
+        "no such file. Give the path of a file that exists, or builtin:NAME with NAME one of {}.",
         crate::generate::builtin::list()
     )]
-    Missing,
+    MissingPool,
     /// Rows of a table that cannot be read.
     #[error("{}", bad_rows(bad, *total))]
     Rows {
@@ -93,10 +96,10 @@ pub enum Fault {
         others: Vec<String>,
     },
     /// Ids that are missing or appear twice.
-    #[error("{0} Nothing was imported. Give every row one id of its own.")]
+    #[error("{0} Give every row a distinct id.")]
     Ids(String),
-    /// Features in a file of their own that do not fit the items.
-    #[error("{what}. Nothing was imported. {next}")]
+    /// Features of a separate file that do not fit the items.
+    #[error("{what}. {next}")]
     Unjoined {
         /// Whether they are joined by id, not by row.
         by_id: bool,
@@ -106,19 +109,19 @@ pub enum Fault {
         next: &'static str,
     },
     /// Labels that do not fit the pool.
-    #[error("{0} Nothing was imported. Correct the labels.")]
+    #[error("{0} Correct the labels.")]
     Labels(String),
     /// A small file that unpacks to a huge one.
-    #[error("{0}. Nothing was imported. If the file is honest, save it without compression.")]
+    #[error("{0}. If the file is valid, save it without compression.")]
     Bomb(String),
     /// A picture that is not decoded.
     #[error(
-        "{0}. Nothing was imported. Save it smaller: at most 20,000 pixels on a side, 100 million in all and 256 MiB."
+        "{0}. Save it smaller: at most 20,000 pixels on a side, 100 million in all and 256 MiB."
     )]
     TooLarge(String),
     /// Picture files that cannot be read.
     #[error(
-        "{total} of {all} pictures cannot be read: {}. Nothing was imported. Mend or remove {}, or pass --skip-bad to \
+        "{total} of {all} pictures cannot be read: {}. Repair or remove {}, or pass --skip-bad to \
          leave {} out.", first_few(bad, *total, "; "), plural(*total, "it", "them"), plural(*total, "it", "them")
     )]
     Pictures {
@@ -133,7 +136,7 @@ pub enum Fault {
     },
     /// Text files that cannot be read.
     #[error(
-        "{total} of {all} texts cannot be read: {}. Nothing was imported. Save {} as UTF-8 or remove {}, or pass \
+        "{total} of {all} texts cannot be read: {}. Save {} as UTF-8 or remove {}, or pass \
          --skip-bad to leave {} out.", first_few(bad, *total, "; "), plural(*total, "it", "them"),
         plural(*total, "it", "them"), plural(*total, "it", "them")
     )]
@@ -146,17 +149,17 @@ pub enum Fault {
         all: usize,
     },
     /// A setting that the file contradicts.
-    #[error("{0} Nothing was imported. Change that setting.")]
+    #[error("{0} Change that setting.")]
     Setting(String),
-    /// A file of ours whose bytes have changed.
+    /// A file of DiAL whose bytes have changed.
     #[error(
-        "{0} is damaged: its checksum is not right. Nothing was changed. Make the file again, or copy it again."
+        "{0} is damaged: its checksum does not match. Nothing was changed. Make the file again, or copy it again."
     )]
     Damaged(String),
-    /// A file of ours from a later time.
+    /// A file of a newer version of DiAL.
     #[error(
         "was written by a newer dial (format version {found}; this one reads {known}). Nothing was changed. Use that \
-         one, or make the file again."
+         version, or make the file again."
     )]
     Newer {
         /// The version of the file.
@@ -180,7 +183,7 @@ pub enum Fault {
     Full(String),
     /// More than the memory there is.
     #[error(
-        "{0}. Nothing was imported. Use a machine with more memory, split the file, or save the features as npy, whose rows are read \
+        "{0}. Use a machine with more memory, split the file, or save the features as npy, whose rows are read \
          in parts."
     )]
     Memory(String),
@@ -233,6 +236,7 @@ impl Fault {
             Fault::Kind(_) => "I4",
             Fault::Format { .. }
             | Fault::Missing
+            | Fault::MissingPool
             | Fault::Texts { .. }
             | Fault::Pictures {
                 too_large: false, ..
@@ -282,12 +286,20 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place.as_str() {
             "" => write!(f, "{}", self.fault),
-            place => write!(f, "{place}: {}", self.fault),
+            place => f.write_str(&about(place, &self.fault.to_string())),
         }
     }
 }
 
 impl std::error::Error for Error {}
+
+/// What is wrong with a place: a text that begins with a verb has the place as its subject, any other follows a colon.
+pub fn about(place: &str, text: &str) -> String {
+    const VERBS: [&str; 7] = ["is", "are", "was", "has", "holds", "contains", "says"];
+    let first = text.split(' ').next().unwrap_or_default();
+    let colon = if VERBS.contains(&first) { "" } else { ":" };
+    format!("{place}{colon} {text}")
+}
 
 impl From<dial::Error> for Error {
     fn from(error: dial::Error) -> Error {
@@ -314,13 +326,13 @@ pub(crate) fn size_in_words(bytes: u64) -> String {
     format!("{value:.1} {}", units.get(unit).copied().unwrap_or("EiB"))
 }
 
-/// The first [`LISTED`] texts, then how many more there are.
+/// The first [`MAX_LISTED`] texts, then how many more there are.
 pub(crate) fn first_few<T: ToString>(
     texts: impl IntoIterator<Item = T>,
     total: usize,
     separator: &str,
 ) -> String {
-    let texts = texts.into_iter().take(LISTED);
+    let texts = texts.into_iter().take(MAX_LISTED);
     let mut texts: Vec<String> = texts.map(|text| text.to_string()).collect();
     let left = total.saturating_sub(texts.len());
     if left > 0 {
@@ -347,10 +359,10 @@ pub(crate) fn listed_rows(
         (first, last) if first == last => one(&format!("line {first}"), why),
         (first, last) => one(&format!("lines {first} to {last}"), why),
     };
-    let texts: Vec<String> = bad.iter().take(LISTED).map(text).collect();
+    let texts: Vec<String> = bad.iter().take(MAX_LISTED).map(text).collect();
     let listed: usize = bad
         .iter()
-        .take(LISTED)
+        .take(MAX_LISTED)
         .map(|(first, last, _)| 1 + last.saturating_sub(*first))
         .sum();
     let total = texts.len() + total.saturating_sub(listed);
@@ -359,7 +371,7 @@ pub(crate) fn listed_rows(
 
 fn bad_rows(bad: &[(usize, usize, String)], total: usize) -> String {
     format!(
-        "{total} bad {}: {}. Nothing was imported. Fix the file, name the columns that hold ids or labels \
+        "{total} bad {}: {}. Fix the file, name the columns that hold ids or labels \
          (--id-column, --label-column) or are to be left out (--drop-column), or pass --skip-bad to leave the bad rows out.",
         plural(total, "row", "rows"),
         listed_rows(bad, total, "; ", |lines, why| format!("{lines}: {why}"))
@@ -400,7 +412,7 @@ fn words(
     };
     format!(
         "column {name:?} is text in {count} of {total} {} (first: {first:?}{place}).{more} No column can be a feature. \
-         Nothing was imported. Use --text-column {typed} if these are texts to label, or give features with --features.",
+         Use --text-column {typed} if these are texts to label, or give features with --features.",
         plural(total, "row", "rows")
     )
 }
@@ -430,7 +442,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("line 20: short; and 13 more. Nothing was imported."),
+            text.contains("line 20: short; and 13 more. Fix the file"),
             "{text}"
         );
         let text = Fault::Rows {
@@ -439,9 +451,17 @@ mod tests {
         }
         .to_string();
         assert!(
-            text.starts_with("60 bad rows: lines 2 to 61: long. Nothing"),
+            text.starts_with("60 bad rows: lines 2 to 61: long. Fix the file"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_place_is_the_subject_of_a_verb() {
+        let at = |fault: Fault| fault.at("a.npy").to_string();
+        assert!(at(Fault::Kind("text".into())).starts_with("a.npy contains text."));
+        assert!(at(Fault::Io("is a folder".into())).starts_with("a.npy is a folder."));
+        assert!(at(Fault::Missing).starts_with("a.npy: no such file."));
     }
 
     #[test]

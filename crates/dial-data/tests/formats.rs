@@ -265,7 +265,7 @@ fn tables_with_everything() {
     );
     assert_eq!(
         pool.notes[0],
-        "no header was seen; columns are named 0, 1, ..."
+        "no header was found; columns are named 0, 1, ..."
     );
 }
 
@@ -532,4 +532,83 @@ proptest! {
             prop_assert_eq!(found, word);
         }
     }
+}
+
+/// The same table in every packing, for every use.
+#[test]
+fn packed_files_are_what_they_unpack_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    let pool = |path: &Path, options: &ReadOptions| {
+        open(path.to_str().unwrap(), options, 0, &dial::Control::new()).unwrap()
+    };
+    let none = ReadOptions::default();
+    let csv = b"id,text,label\na,\"one two, three\",p\nb,two three four,q\nc,four five,p\n";
+    let tsv = b"1\t2\n3\t4\n5\t7\n";
+    let txt = b"one two\n\nthree four\nfive six seven\n";
+    let npy = build::good_npy();
+    let npz = build::zip(&[build::stored("X.npy", build::good_npy())]);
+    let plain: [(&str, &[u8]); 5] = [
+        ("a.csv", csv),
+        ("a.tsv", tsv),
+        ("a.txt", txt),
+        ("a.npy", &npy),
+        ("a.npz", &npz),
+    ];
+    for (name, bytes) in plain {
+        let whole = pool(&put(name, bytes), &none);
+        let (first, second) = bytes.split_at(bytes.len() / 2);
+        let members = [build::gzip(first), build::gzip(second)].concat();
+        for (ending, packed) in [
+            ("gz", build::gzip(bytes)),
+            ("zst", build::zstd(bytes)),
+            ("gz", members),
+            ("x", build::gzip(bytes)),
+        ] {
+            // Of a name that says nothing, only the content is known.
+            if ending == "x" && name == "a.txt" {
+                continue;
+            }
+            let path = put(&format!("{name}.{ending}"), &packed);
+            let read = pool(&path, &none);
+            assert_eq!(read.matrix, whole.matrix, "{}", path.display());
+            assert_eq!(
+                (&read.ids, &read.truth, &read.show),
+                (&whole.ids, &whole.truth, &whole.show)
+            );
+            assert!(read.name == "a" || ending == "x", "{}", read.name);
+            let columns = |pool: &Pool, path: &Path| {
+                pool.original_columns(path.to_str().unwrap(), &none)
+                    .unwrap()
+            };
+            assert_eq!(
+                columns(&read, &path),
+                columns(&whole, &folder.path().join(name))
+            );
+        }
+    }
+    // Labels and features beside a pool.
+    let items = put(
+        "items.csv",
+        b"id,text\na,one two\nb,three four\nc,five six\n",
+    );
+    let beside = ReadOptions {
+        labels_file: Some(put("labels.csv.gz", &build::gzip(b"id,label\nc,p\na,q\n"))),
+        features_file: Some(put("f.npy.zst", &build::zstd(&npy))),
+        ..ReadOptions::default()
+    };
+    let read = pool(&items, &beside);
+    assert_eq!(labels(&read), ["q", "", "p"]);
+    assert_eq!(read.matrix.dim, 2);
+    // Columns, as imports read them.
+    let columns = read_columns(
+        &put("l.tsv.gz", &build::gzip(b"id\tlabel\nx\tcat\n")),
+        &|_| vec![1],
+    )
+    .unwrap();
+    assert_eq!(columns.cells, [["cat".to_string()]]);
 }

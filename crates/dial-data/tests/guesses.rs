@@ -134,7 +134,7 @@ fn what_is_beside_and_may_be_labels_is_said() {
     let pool = files.open("a.csv", &none()).unwrap();
     let notes = pool.notes.join("\n");
     assert!(
-        notes.contains("shown beside, no features: sentiment, n"),
+        notes.contains("shown beside the items, not features: sentiment, n"),
         "{notes}"
     );
     assert!(
@@ -439,7 +439,7 @@ fn what_a_file_of_labels_leaves_out_is_said() {
     assert_eq!(pool.truth.unwrap().labels, [Some(0), None, Some(1)]);
     let notes = pool.notes.join("\n");
     for said in [
-        "byid.csv: passed over 1 line of remarks (#) above the table",
+        "byid.csv: skipped 1 line of comments (#) above the table",
         "byid.csv: left out 1 bad row: line 4 (1 cell, expected 2)",
         "1 row repeats the label of an id that has the same one already",
     ] {

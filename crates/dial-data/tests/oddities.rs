@@ -80,10 +80,7 @@ fn classes_of_one_name_stay_apart() {
     );
     let (classes, notes) = labelled("Unclassified, grass, road, paved, roof", 4);
     assert_eq!(classes, "1|2|3");
-    assert!(
-        notes.contains("passed over: 5 names for 4 classes"),
-        "{notes}"
-    );
+    assert!(notes.contains("skipped: 5 names for 4 classes"), "{notes}");
 }
 
 #[test]

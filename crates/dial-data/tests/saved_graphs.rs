@@ -1,4 +1,4 @@
-//! A graph that was saved is the same graph again, and what is no graph is refused.
+//! A graph that was saved is the same graph again, and what is not a graph is refused.
 
 #[path = "corpus/build.rs"]
 #[allow(dead_code)]
@@ -15,7 +15,7 @@ use dial::knn::Neighbours;
 use dial::knn::metric_space::ZeroVectors;
 use dial::{Control, Features, Graph, Metric, NodeId};
 use dial_data::write::write_csr;
-use dial_data::{Buffer, Error, Fingerprint, Matrix, Recipe, SavedGraph, write_graph};
+use dial_data::{Buffer, Error, Fingerprint, GraphProvenance, Matrix, SavedGraph, write_graph};
 
 /// Two groups of points and their graph.
 fn built() -> (Matrix, PackedGraph) {
@@ -43,7 +43,7 @@ fn opened(file: &Path) -> Result<SavedGraph, Error> {
     match (&read, &mapped) {
         (Ok(one), Ok(other)) => {
             assert_eq!(one.graph.to_graph(), other.graph.to_graph());
-            assert_eq!(one.recipe, other.recipe);
+            assert_eq!(one.provenance, other.provenance);
         }
         (Err(one), Err(other)) => assert_eq!(one.to_string(), other.to_string()),
         _ => panic!("read {read:?} but mapped {mapped:?}"),
@@ -63,10 +63,10 @@ fn both_kinds_of_files_hold_the_graph_exactly() {
     write_csr(&sparse, 60, starts, columns, weights).unwrap();
     let sparse = opened(&sparse).unwrap();
     assert_eq!(sparse.graph.to_graph(), wide);
-    assert_eq!(sparse.recipe, None);
+    assert_eq!(sparse.provenance, None);
 
     let features = Fingerprint::of(&matrix);
-    let recipe = Recipe {
+    let provenance = GraphProvenance {
         k: 4,
         weights: EdgeWeights::Symmetric,
         metric: Metric::Euclidean,
@@ -76,10 +76,10 @@ fn both_kinds_of_files_hold_the_graph_exactly() {
         features,
     };
     let ours = folder.path().join("graph.dialgraph");
-    write_graph(&ours, &graph, &recipe, &Control::new()).unwrap();
+    write_graph(&ours, &graph, &provenance, &Control::new()).unwrap();
     let ours = opened(&ours).unwrap();
     assert_eq!(ours.graph.to_graph(), wide);
-    assert_eq!(ours.recipe, Some(recipe));
+    assert_eq!(ours.provenance, Some(provenance));
 
     // Of a sparse matrix only the number of items can be compared.
     let other = Fingerprint([7; 32]);
@@ -284,18 +284,18 @@ fn what_is_no_graph_is_refused() {
             indptr,
             ..good.clone()
         };
-        arrays.refused("no indices");
+        arrays.refused("not indices");
     }
     let beyond = Arrays {
         indices: npy("'<i8'", "(4,)", &i64s(&[1, 0, 1 << 32, 1])),
         ..good.clone()
     };
-    beyond.refused("no indices");
+    beyond.refused("not indices");
     let words = Arrays {
         data: build::letters("abcd"),
         ..good.clone()
     };
-    words.refused("no numbers");
+    words.refused("not numbers");
     for shape in [[3, 4], [4, 3]] {
         let wider = Arrays {
             shape: npy("'<i8'", "(2,)", &i64s(&shape)),

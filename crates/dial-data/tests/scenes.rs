@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use dial::{Control, Metric};
-use dial_data::write::{ClassMap, ValueMap, write_envi_classes, write_envi_values};
+use dial_data::write::{ClassMap, ValueMap, envi_classes, envi_values};
 use dial_data::{
     Buffer, Error, Kind, Pool, ReadOptions, Scene, Show, class_numbers, georeference, open,
 };
@@ -158,7 +158,7 @@ fn either_file_may_be_named() {
     assert_eq!(plain(&at("a.dat")).matrix.n, 6);
     fs::remove_file(at("b.dat")).unwrap();
     assert!(
-        code("b.dat.hdr").code() == "I5" && code("b.dat.hdr").to_string().contains("are not there")
+        code("b.dat.hdr").code() == "I5" && code("b.dat.hdr").to_string().contains("is missing")
     );
     fs::write(at("c"), &SPECTRA[..11]).unwrap();
     let error = code("c.hdr");
@@ -420,7 +420,10 @@ fn maps_come_back_as_they_were_written() {
             places: &kept,
         };
         assert_eq!(
-            write_envi_classes(&at("classes.hdr"), &map).unwrap(),
+            envi_classes(&map)
+                .unwrap()
+                .write(&at("classes.hdr"))
+                .unwrap(),
             at("classes.img")
         );
         let options = ReadOptions {
@@ -443,7 +446,7 @@ fn maps_come_back_as_they_were_written() {
         name: "uncertainty",
         places: &[],
     };
-    write_envi_values(&at("u.hdr"), &map).unwrap();
+    envi_values(&map).write(&at("u.hdr")).unwrap();
     let pool = plain(&at("u.hdr"));
     // The NaN was left out, and so was the zero: a single band of 0 holds no data.
     assert_eq!(pool.shown().values, Buffer::F32(vec![0.5, 0.25, 1.0, 1e-9]));
@@ -452,7 +455,7 @@ fn maps_come_back_as_they_were_written() {
         ("r0c0r0c1r1c0r1c2".into(), Metric::Euclidean)
     );
     assert_eq!(
-        write_envi_values(&at("no/u.hdr"), &map).unwrap_err().code(),
+        envi_values(&map).write(&at("no/u.hdr")).unwrap_err().code(),
         "S5"
     );
 }
@@ -502,7 +505,7 @@ fn classes_keep_their_numbers_and_colours() {
         colours: &colours,
         places: &[],
     };
-    write_envi_classes(&at("m.hdr"), &map).unwrap();
+    envi_classes(&map).unwrap().write(&at("m.hdr")).unwrap();
     assert_eq!(fs::read(at("m.img")).unwrap(), [3, 0, 5]);
     let text = fs::read_to_string(at("m.hdr")).unwrap();
     assert!(

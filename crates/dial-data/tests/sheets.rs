@@ -21,14 +21,12 @@ fn decimal_commas_are_read_and_said() {
     assert_eq!(pool.matrix.values, Buffer::F64(vec![1.5, 2.0, -2.0, 3.0]));
     assert_eq!(
         pool.notes,
-        [
-            "read with ; between cells and decimal commas; --delimiter and --decimal can say otherwise"
-        ]
+        ["read with ; between cells and decimal commas; --delimiter and --decimal can change that"]
     );
     let bar = read("a.csv", b"a|b\n1.5|2\n");
     assert_eq!(
         bar.notes,
-        ["read with | between cells; --delimiter can say otherwise"]
+        ["read with | between cells; --delimiter can change that"]
     );
     // With what was said there is nothing to say.
     let said = ReadOptions {
@@ -121,7 +119,7 @@ fn people_s_tables_become_numbers_and_categories() {
     );
     let notes = pool.notes.join("\n");
     for said in [
-        "words that are no features: name (5 different); --label-column NAME",
+        "words that are not features: name (5 different); --label-column NAME",
         "categories: sex (2 values); --label-column NAME if one of them holds the labels",
         "columns of numbers were standardised to stand beside categories; --standardize=no keeps them",
         "missing cells by column: sex 1, age 1, fare 1; numbers were filled with the mean",

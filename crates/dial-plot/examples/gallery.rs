@@ -295,11 +295,11 @@ fn sample_report() -> Report {
         }),
         galleries: vec![
             Gallery { title: "Confident and wrong".into(), caption: "Items whose given class is wrong although the field is sure.".into(), items: items.collect() },
-            Gallery { title: "Look at these next".into(), caption: "Items that are no images show their features as a line.".into(), items: sparks.chain([hostile]).collect() },
+            Gallery { title: "LineStyle at these next".into(), caption: "Items that are no images show their features as a line.".into(), items: sparks.chain([hostile]).collect() },
         ],
         next: vec![
             Step { what: "Answer twenty more questions.".into(), command: "dial label digits.csv --queries 20 --seed 7 --save session.json".into() },
-            Step { what: "Look at the mistakes above, and correct labels that are wrong.".into(), command: String::new() },
+            Step { what: "LineStyle at the mistakes above, and correct labels that are wrong.".into(), command: String::new() },
         ],
     }
 }

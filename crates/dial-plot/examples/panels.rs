@@ -5,7 +5,8 @@ use std::path::Path;
 use dial_plot::chart::{Canvas, Colour, MarkerKind, to_png, to_svg};
 use dial_plot::colours;
 use dial_plot::plot::{
-    Colouring, Grid, HeatMap, Lacking, LineChart, Overlay, Panel, Scale, Scatter, Series, scene_map,
+    ClassMap, Colouring, Grid, HeatMap, LineChart, Overlay, Panel, Scale, Scatter, Series,
+    scene_map,
 };
 use dial_plot::stats::{self, Band};
 
@@ -184,13 +185,13 @@ fn main() -> std::io::Result<()> {
     save(
         folder,
         "scene",
-        &scene_map(
-            83,
-            86,
-            (0..83 * 86).map(class).collect(),
+        &scene_map(ClassMap {
+            rows: 83,
+            columns: 86,
+            classes: (0..83 * 86).map(class).collect(),
             names,
-            Lacking::Label,
-        ),
+            ..ClassMap::default()
+        }),
     )?;
     let one = LineChart {
         series: vec![Series::new("a", vec![1.0], Band::exact(vec![2.0]))],

@@ -66,7 +66,7 @@ pub enum Anchor {
     End,
 }
 
-/// How heavy text looks. The font has one cut; heavier ones are its outlines with a pen around them.
+/// The weight of text. The font has one; heavier ones are its outlines with a pen around them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weight {
     /// For labels and captions.
@@ -89,7 +89,7 @@ pub struct Text {
     pub colour: Colour,
     /// Which part of the text sits at `at`.
     pub anchor: Anchor,
-    /// How heavy it looks.
+    /// Its weight.
     pub weight: Weight,
     /// Whether it runs upward, turned a quarter to the left.
     pub upward: bool,

@@ -8,7 +8,7 @@
 use crate::chart::Colour;
 
 /// Seventeen points of the colour map, evenly spaced.
-const POINTS: [Colour; 17] = [
+const COLOUR_MAP: [Colour; 17] = [
     Colour(55, 2, 90),
     Colour(56, 15, 117),
     Colour(49, 38, 136),
@@ -52,23 +52,27 @@ pub const ORANGE: Colour = CLASSES[4];
 /// A middle grey that goes with the palette.
 pub const GREY: Colour = Colour(128, 133, 140);
 
-/// The colour of a share from 0 to 1 of the range of values; what is beyond is cut off, what is no number is grey.
+/// The colour of a share from 0 to 1 of the range of values; what is beyond is cut off, what is not a number is grey.
 pub fn of_share(share: f64) -> Colour {
     if share.is_nan() {
         return Colour::GRID;
     }
-    let place = share.clamp(0.0, 1.0) * (POINTS.len() - 1) as f64;
-    let first = (place as usize).min(POINTS.len() - 2);
-    mix(POINTS[first], POINTS[first + 1], place - first as f64)
+    let place = share.clamp(0.0, 1.0) * (COLOUR_MAP.len() - 1) as f64;
+    let first = (place as usize).min(COLOUR_MAP.len() - 2);
+    mix(
+        COLOUR_MAP[first],
+        COLOUR_MAP[first + 1],
+        place - first as f64,
+    )
 }
 
 /// How many colours a picture of values has.
-pub const STEPS: usize = 254;
+pub const VALUE_COLOURS: usize = 254;
 
 /// The colours of the map as a palette for pictures; [`number`] counts in it, and its last entry is for missing values.
 pub fn palette() -> Vec<Colour> {
-    (0..STEPS)
-        .map(|i| of_share(i as f64 / (STEPS - 1) as f64))
+    (0..VALUE_COLOURS)
+        .map(|i| of_share(i as f64 / (VALUE_COLOURS - 1) as f64))
         .chain([Colour::GRID])
         .collect()
 }
@@ -76,9 +80,9 @@ pub fn palette() -> Vec<Colour> {
 /// The number in the [`palette`] of a value between `low` and `high`.
 pub fn number(value: f64, low: f64, high: f64) -> u8 {
     if !value.is_finite() {
-        return STEPS as u8;
+        return VALUE_COLOURS as u8;
     }
-    (share(value, low, high) * (STEPS - 1) as f64).round() as u8
+    (share(value, low, high) * (VALUE_COLOURS - 1) as f64).round() as u8
 }
 
 /// Where a value lies between `low` and `high`, cut off at 0 and 1; one half where they do not differ.

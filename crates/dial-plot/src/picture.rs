@@ -35,7 +35,7 @@ impl GreyPicture {
 
     /// The pixels, 0 for black to 255 for white, each `height * width` row by row.
     ///
-    /// Values beyond the ends are cut off, what is no number is black, and a picture without contrast
+    /// Values beyond the ends are cut off, what is not a number is black, and a picture without contrast
     /// (`highest` not above `lowest`) is middle grey.
     pub fn bytes(&self) -> Vec<u8> {
         let span = self.highest - self.lowest;

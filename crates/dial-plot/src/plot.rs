@@ -24,7 +24,7 @@ pub use grid::{Grid, Panel};
 pub use heat::HeatMap;
 pub use overlay::{Overlay, OverlayKind};
 pub use scatter::{Colouring, Scatter};
-pub use style::Look;
+pub use style::LineStyle;
 pub use value_map::value_map;
 
 use std::borrow::Borrow;
@@ -43,7 +43,7 @@ pub struct Series {
     /// Heights, as long as `x`; surplus entries on either side are ignored.
     pub band: Band,
     /// Its own look; where absent, its place among the names of the figure decides.
-    pub look: Option<Look>,
+    pub look: Option<LineStyle>,
 }
 
 impl Series {
@@ -66,13 +66,13 @@ impl Series {
         name: impl Into<String>,
         x: impl IntoIterator<Item: Borrow<f64>>,
         y: impl IntoIterator<Item: Borrow<f64>>,
-        look: Look,
+        look: LineStyle,
     ) -> Self {
         Self::new(name, x, Band::exact(numbers(y))).with_look(look)
     }
 
     /// The same line in its own look.
-    pub fn with_look(self, look: Look) -> Self {
+    pub fn with_look(self, look: LineStyle) -> Self {
         Self {
             look: Some(look),
             ..self
@@ -190,7 +190,7 @@ impl LineChart {
         Self { overlays, ..self }
     }
 
-    /// The chart as a drawing of its own.
+    /// The chart as a complete drawing.
     pub fn canvas(&self) -> Canvas {
         side_by_side(
             &self.title,

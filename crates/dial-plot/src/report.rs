@@ -25,7 +25,7 @@ pub struct Report {
     pub figures: Vec<Figure>,
     /// Tables.
     pub tables: Vec<Table>,
-    /// Parts with a heading of their own.
+    /// Parts with their headings.
     pub parts: Vec<Part>,
     /// Which class was taken for which.
     pub confusion: Option<Confusion>,

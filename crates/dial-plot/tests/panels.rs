@@ -5,7 +5,7 @@ mod common;
 use dial_plot::chart::{Canvas, Colour, MarkerKind, Shape, Text, to_png, to_svg};
 use dial_plot::colours;
 use dial_plot::plot::{
-    ClassMap, Colouring, Grid, HeatMap, Lacking, LineChart, Look, Overlay, OverlayKind, Panel,
+    ClassMap, Colouring, Grid, HeatMap, Lacking, LineChart, LineStyle, Overlay, OverlayKind, Panel,
     Scale, Scatter, Series, contours, scene_map,
 };
 use dial_plot::stats::Band;
@@ -42,7 +42,7 @@ fn ramp(columns: usize, rows: usize) -> HeatMap {
     }
 }
 
-fn curve(name: &str, look: Look) -> Series {
+fn curve(name: &str, look: LineStyle) -> Series {
     Series::curve(name, vec![1.0, 10.0, 100.0], vec![0.001, 0.1, 10.0], look)
 }
 
@@ -162,7 +162,14 @@ fn scatters_group_points_of_one_colour() {
 fn scenes_show_every_pixel_once() {
     let classes = vec![Some(0), Some(1), None, Some(1), None, Some(5)];
     let names: Vec<String> = (0..6).map(|c| format!("class {c}")).collect();
-    let canvas = scene_map(2, 3, classes.clone(), names.clone(), Lacking::Label);
+    let mut map = ClassMap {
+        rows: 2,
+        columns: 3,
+        classes,
+        names,
+        ..ClassMap::default()
+    };
+    let canvas = scene_map(map.clone());
     let picture = canvas.shapes.iter().find_map(|s| {
         if let Shape::Colours { picture, .. } = s {
             Some(picture)
@@ -182,7 +189,14 @@ fn scenes_show_every_pixel_once() {
         canvas.description.contains("2 of class 1")
             && canvas.description.contains("2 without a label")
     );
-    let canvas = scene_map(2, 3, classes, names, Lacking::Data);
+    map.lacking = Lacking::Data;
+    map.colours = vec![Colour(1, 2, 3)];
+    let canvas = scene_map(map);
+    let given = canvas.shapes.iter().find_map(|shape| match shape {
+        Shape::Colours { picture, .. } => picture.pixels().next(),
+        _ => None,
+    });
+    assert_eq!(given, Some(Colour(1, 2, 3)), "colours that are given");
     assert!(says(&canvas, "no data") == 1 && canvas.description.contains("2 without data"));
 }
 
@@ -337,6 +351,6 @@ fn odd_panels_do_no_harm() {
         common::elements(&to_svg(&canvas));
         to_png(&canvas, 1.0);
     }
-    to_png(&scene_map(0, 0, vec![], vec![], Lacking::Label), 1.0);
+    to_png(&scene_map(ClassMap::default()), 1.0);
     to_png(&Grid::new("", 3, Vec::<Panel>::new()).canvas(), 1.0);
 }

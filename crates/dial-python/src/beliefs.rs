@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use dial::belief::field::variance;
 use dial::session::out_of_sample::Newcomers;
-use dial::{ClassId, NodeId, Prediction, View};
+use dial::{ClassId, Config, NodeId, Prediction, View};
 use dial_data::{Buffer, Matrix};
 use dial_server::ProjectHandle;
-use dial_store::{Material, Project};
+use dial_store::{PreparedPool, Snapshot};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
 use crate::arrays::{CsrArrays, Rows, csr_arrays, matrix};
 use crate::engine::Engine;
@@ -41,8 +42,30 @@ fn of_nodes<T: Send>(view: &View<'_>, value: impl Fn(NodeId) -> T + Sync) -> Vec
 }
 
 /// The rows of a project that was opened; those of a session in memory are Python's.
-fn own_rows(material: &Material) -> Option<&Matrix> {
-    Some(&material.pool.matrix).filter(|matrix| matrix.dim > 0)
+fn own_rows(prepared: &PreparedPool) -> Option<&Matrix> {
+    Some(&prepared.pool.matrix).filter(|matrix| matrix.dim > 0)
+}
+
+/// The settings of a configuration by their names in Python.
+fn named(config: &Config) -> Value {
+    json!({
+        "k": config.k,
+        "metric": config.metric,
+        "weights": config.weights_word(),
+        "search": config.search,
+        "propagation": config.propagation.to_string(),
+        "tau": config.tau.to_string(),
+        "source_value": config.source_value,
+        "precision": config.precision,
+        "tolerance": config.tolerance,
+        "acquisition": config.acquisition.to_string(),
+        "policy": config.policy,
+        "sharpness": config.sharpness.to_string(),
+        "prior": config.prior.to_string(),
+        "calibration": config.calibration.word(),
+        "zero_vectors": config.zero_vectors,
+        "seed": config.seed,
+    })
 }
 
 impl Engine {
@@ -79,7 +102,7 @@ impl Engine {
     /// Number of rows.
     fn n(&self, py: Python<'_>) -> PyResult<usize> {
         self.with(py, None, |local, _| {
-            Ok(local.material()?.engine.items.len())
+            Ok(local.prepared()?.engine.items.len())
         })
     }
 
@@ -100,24 +123,20 @@ impl Engine {
     /// The folder of a project on disk, and whether its page is open.
     fn place(&self, py: Python<'_>) -> PyResult<(Option<String>, bool)> {
         self.with(py, None, |local, _| {
-            let folder = |project: &Project| Some(project.folder()?.0.display().to_string());
+            let folder = |project: &Snapshot| Some(project.folder()?.0.display().to_string());
             Ok((local.read(folder)?, local.is_served()))
         })
     }
 
-    /// The settings in force, as JSON: the recipe as the log has it, prior strength and expected clusters.
+    /// The settings in force, as JSON, with those that were found for this pool.
     fn settings(&self, py: Python<'_>) -> PyResult<String> {
         self.read(py, |project| {
-            let settings = project.log().labels().settings();
+            let found = project.log().labels().settings();
             let config = project.log().recipe().map(|recipe| &recipe.config);
-            serde_json::json!({
-                "recipe": project.log().recipe(),
-                "weights": config.map(|config| config.weights.word()),
-                "calibration": config.map(|config| config.calibration.word()),
-                "prior_strength": settings.map(|(prior, _)| prior),
-                "expected_clusters": settings.map(|(_, expected)| expected),
-            })
-            .to_string()
+            let mut settings = config.map(named).unwrap_or_default();
+            settings["prior_strength"] = json!(found.map(|(prior, _)| prior));
+            settings["expected_clusters"] = json!(found.map(|(_, expected)| expected));
+            settings.to_string()
         })
     }
 
@@ -131,9 +150,9 @@ impl Engine {
     /// The labels that stand.
     fn labels(&self, py: Python<'_>) -> PyResult<Vec<Label>> {
         self.with(py, None, |local, _| {
-            let material = Arc::clone(local.material()?);
+            let prepared = Arc::clone(local.prepared()?);
             let label = |label: &dial_store::Live<'_>| {
-                let row = material.engine.items.node(label.item).ok();
+                let row = prepared.engine.items.node(label.item).ok();
                 let classes = label
                     .classes
                     .iter()
@@ -145,6 +164,21 @@ impl Engine {
                 )
             };
             Ok(local.read(|project| project.log().live_labels().iter().map(label).collect())?)
+        })
+    }
+
+    /// The rows that were skipped or excluded, the latest first, and whether they are left out.
+    fn passed(&self, py: Python<'_>) -> PyResult<Vec<(u32, bool)>> {
+        self.with(py, None, |local, _| {
+            let prepared = Arc::clone(local.prepared()?);
+            let row = |one: dial_store::Passed| {
+                let node = prepared.engine.items.node(&one.id).ok()?;
+                Some((node.0, one.excluded))
+            };
+            Ok(local.read(|project| {
+                let all = dial_store::passed(project.log());
+                all.into_iter().filter_map(row).collect()
+            })?)
         })
     }
 
@@ -210,8 +244,8 @@ impl Engine {
     fn suspects(&self, py: Python<'_>) -> PyResult<Vec<(u32, u16, u16, f64)>> {
         self.with(py, None, |local, _| {
             let suspects = local.belief()?.suspects();
-            let row = |one: dial::session::view::Odds| {
-                (one.node.0, one.told.0, one.foretold.0, one.probability)
+            let row = |one: dial::session::view::LeaveOneOut| {
+                (one.node.0, one.label.0, one.expected.0, one.probability)
             };
             Ok(suspects.into_iter().map(row).collect())
         })
@@ -224,7 +258,7 @@ impl Engine {
         })
     }
 
-    /// What is believed about new rows, by their neighbours among the rows of the pool.
+    /// Predictions for new rows, from their neighbours among the rows of the pool.
     #[pyo3(signature = (x, new, progress=None))]
     fn about<'py>(
         &self,
@@ -238,9 +272,9 @@ impl Engine {
             new.plain()?,
         );
         let (found, classes) = self.with(py, progress, |local, control| {
-            let material = local.material()?;
-            let config = &material.engine.config;
-            let pool = match (x, own_rows(material)) {
+            let prepared = local.prepared()?;
+            let config = &prepared.engine.config;
+            let pool = match (x, own_rows(prepared)) {
                 (Some(rows), _) => rows.features()?,
                 (None, Some(matrix)) => matrix.features()?,
                 (None, None) => {
@@ -273,7 +307,7 @@ impl Engine {
         let rows = self.with(
             py,
             None,
-            |local, _| Ok(own_rows(local.material()?).cloned()),
+            |local, _| Ok(own_rows(local.prepared()?).cloned()),
         )?;
         rows.map(|rows| {
             Ok(match rows.values {
@@ -289,7 +323,7 @@ impl Engine {
     /// The graph.
     fn graph<'py>(&self, py: Python<'py>) -> PyResult<CsrArrays<'py>> {
         let graph = self.with(py, None, |local, _| {
-            let graph = &local.material()?.engine.graph;
+            let graph = &local.prepared()?.engine.graph;
             let graph = graph.as_ref().map(|graph| graph.to_graph());
             graph.ok_or_else(|| Failure::usage("this session has no graph"))
         })?;

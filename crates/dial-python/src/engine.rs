@@ -2,22 +2,26 @@
 //! classes only; labels of other kinds are Python's business.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-use dial::Control;
 use dial::graph::packed::PackedGraph;
-use dial_data::ReadOptions;
-use dial_server::Local;
-use dial_store::{Decision, Journal, Material, Project, Recipe, Submission, random_id};
+use dial::{Choices, Control};
+use dial_data::{Fingerprint, ReadOptions};
+use dial_server::http::wire::Next;
+use dial_server::{Asked, Client, Local};
+use dial_store::{
+    Decision, Folder, GivenGraph, Journal, PreparedPool, Project, Recipe, Snapshot, Submission,
+    random_id,
+};
 use pyo3::prelude::*;
 
 use crate::arrays::{Csr, Rows};
 use crate::errors::Failure;
-use crate::holding::{KEPT, Told, decide, item, now, save, tell};
-use crate::settings::Settings;
+use crate::holding::{PYTHON_LABELS_KEY, RowLabel, decide, item, now, save, tell};
+use crate::keywords::Keywords;
 use crate::work::run;
 
 /// A project and its session.
@@ -44,9 +48,13 @@ impl Drop for Held<'_> {
 
 impl Engine {
     /// A session on a project.
-    pub fn new(project: Project, material: Material, control: &Control) -> Result<Engine, Failure> {
+    pub fn new(
+        project: Project,
+        prepared: PreparedPool,
+        control: &Control,
+    ) -> Result<Engine, Failure> {
         let watch = control.clone();
-        let local = Local::on(project, material, move || watch.clone(), Box::new(|_| ()))?;
+        let local = Local::on(project, prepared, move || watch.clone(), Box::new(|_| ()))?;
         Ok(Engine {
             local: Mutex::new(local),
             holder: AtomicU32::new(0),
@@ -66,13 +74,14 @@ impl Engine {
         }
         let engine = engine.asking_only(askable.map(Arc::new));
         let recipe = project.log().recipe().cloned();
-        let recipe = recipe.ok_or_else(|| Failure::usage("these bytes are no session"))?;
-        Engine::new(project, Material::bare(engine, recipe), control)
+        let recipe = recipe.ok_or_else(|| Failure::usage("these bytes are not a session"))?;
+        Engine::new(project, PreparedPool::bare(engine, recipe), control)
     }
 
     /// Starts a project in memory.
     fn begin(
         engine: dial::Engine<'static>,
+        given: Option<GivenGraph>,
         classes: Vec<String>,
         askable: Option<Vec<bool>>,
         control: &Control,
@@ -81,9 +90,10 @@ impl Engine {
         let recipe = Recipe {
             items: engine.items.len(),
             config: engine.config.clone(),
+            graph: given,
             ..Recipe::new("", ReadOptions::default())
         };
-        let settings = engine.settle(classes.len().max(2), control)?;
+        let settings = engine.fix_prior(classes.len().max(2), control)?;
         let mut decisions = vec![Decision::Recipe(Box::new(recipe))];
         decisions.extend(classes.into_iter().map(|name| Decision::AddClass { name }));
         decisions.push(settings.into());
@@ -115,7 +125,7 @@ impl Engine {
     pub fn read<T: Send>(
         &self,
         py: Python<'_>,
-        look: impl FnOnce(&Project) -> T + Send,
+        look: impl FnOnce(&Snapshot) -> T + Send,
     ) -> PyResult<T> {
         self.with(py, None, |local, _| Ok(local.read(look)?))
     }
@@ -153,14 +163,22 @@ impl Engine {
 
 /// Whether a folder belongs to the project.
 pub fn on_disk(local: &Local) -> bool {
-    let on_disk = |project: &Project| project.folder().is_some();
+    let on_disk = |project: &Snapshot| project.folder().is_some();
     local.is_served() || local.read(on_disk).unwrap_or(false)
 }
 
-/// Rows with their scores.
-fn rows(asked: &dial::Ask) -> Vec<(u32, f64)> {
-    let row = |question: &dial::Question| (question.node.0, question.score);
-    asked.questions.iter().map(row).collect()
+/// Opens a project that nobody else has. Belief, graph and scores of a session are not on the wire, so one that a server has
+/// is refused, with the server's process.
+fn open(folder: &Path) -> Result<Project, Failure> {
+    let held = match Project::open(folder, Journal::Wal, now()) {
+        Err(held @ dial_store::Error::Held { .. }) => held,
+        opened => return Ok(opened?),
+    };
+    let folder = Folder(folder.to_path_buf());
+    match Client::find(&folder, Box::new(|_| ())) {
+        Ok(Some(client)) => Err(client.refusal(&folder).into()),
+        _ => Err(held.into()),
+    }
 }
 
 #[pymethods]
@@ -178,9 +196,9 @@ impl Engine {
     ) -> PyResult<Engine> {
         let plain = x.plain()?;
         run(py, progress, |control| {
-            let config = Settings(settings).config(plain.n)?;
+            let config = Keywords(settings).config(plain.n)?;
             let engine = dial::Engine::build(plain.features()?, &config, control)?;
-            Engine::begin(engine, classes, askable, control)
+            Engine::begin(engine, None, classes, askable, control)
         })
     }
 
@@ -200,10 +218,19 @@ impl Engine {
         let plain = x.as_ref().map(|rows| rows.plain()).transpose()?;
         run(py, progress, |control| {
             let graph = Arc::new(PackedGraph::new(&*weights.graph()?));
-            let config = Settings(settings).config(graph.n())?;
+            let choices = Choices {
+                given_graph: true,
+                ..Keywords(settings).choices()?
+            };
+            let config = choices.config(graph.n())?;
             let features = plain.map(|rows| rows.features()).transpose()?;
+            // It lies where the project is saved.
+            let given = GivenGraph {
+                file: PathBuf::new(),
+                fingerprint: Fingerprint::of_graph(&graph).to_string(),
+            };
             let engine = dial::Engine::on(graph, features, &config, control)?;
-            Engine::begin(engine, classes, askable, control)
+            Engine::begin(engine, Some(given), classes, askable, control)
         })
     }
 
@@ -216,69 +243,77 @@ impl Engine {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Engine, Vec<String>)> {
         run(py, progress, |control| {
-            let mut project = Project::open(&folder, Journal::Wal, now())?;
+            let mut project = open(&folder)?;
             // A failure does not touch the project, and whoever opens it next tries again.
             let _ = project.backup_if_due(now());
-            let (material, notes) = project.material(control, now())?;
-            Ok((Engine::new(project, material, control)?, notes))
+            let mut notes = project.take_notes();
+            let (prepared, of_the_pool) = project.prepared(control, now())?;
+            notes.extend(of_the_pool);
+            Ok((Engine::new(project, prepared, control)?, notes))
         })
     }
 
-    /// Rows worth asking with their scores, the best first.
-    #[pyo3(signature = (count, progress=None))]
+    /// Rows to label next, with their scores (NaN for a row that was not chosen by its score), by the rule that every handle
+    /// of a project chooses by; by scores of the caller's own, where they are given.
+    #[pyo3(signature = (count, annotator, scores=None, progress=None))]
     fn ask(
         &self,
         py: Python<'_>,
         count: usize,
+        annotator: &str,
+        scores: Option<Vec<f64>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<(u32, f64)>> {
-        self.with(py, progress, |local, control| {
-            Ok(rows(&local.session()?.ask_under(count, control)?))
-        })
-    }
-
-    /// The same by scores of the caller's own.
-    fn ask_by(&self, py: Python<'_>, scores: Vec<f64>, count: usize) -> PyResult<Vec<(u32, f64)>> {
-        self.with(py, None, |local, _| {
-            Ok(rows(&local.session()?.ask_by(scores, count)?))
+        let wish = Next {
+            annotator: annotator.into(),
+            count,
+            except: Vec::new(),
+        };
+        let row = |asked: Asked| (asked.node.0, asked.score.unwrap_or(f64::NAN));
+        self.with(py, progress, |local, _| {
+            let asked = local.choose(&wish, scores)?;
+            Ok(asked.into_iter().map(row).collect())
         })
     }
 
     /// Stores labels, and the classes that are new with them, and follows; returns the group to undo the labels by, none if
     /// nothing was new.
-    #[pyo3(signature = (told, new_classes, annotator, replace, progress=None))]
+    #[pyo3(signature = (told, new_classes, annotator, replace, adjudicate, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "one for each argument in Python")]
     fn tell(
         &self,
         py: Python<'_>,
-        told: Vec<Told>,
+        told: Vec<RowLabel>,
         new_classes: Vec<String>,
         annotator: &str,
         replace: bool,
+        adjudicate: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<u64>> {
         self.with(py, progress, |local, control| {
             control.check()?;
-            let receipt = tell(local, &told, &new_classes, annotator, replace)?;
+            let how = (replace, adjudicate);
+            let receipt = tell(local, &told, &new_classes, annotator, how)?;
             Ok(receipt.group.filter(|_| !receipt.known))
         })
     }
 
-    /// Skips or excludes rows.
+    /// Skips, excludes or reopens rows, by the kind of the decision.
     fn pass_over(
         &self,
         py: Python<'_>,
         rows: Vec<usize>,
-        exclude: bool,
+        kind: &str,
         annotator: &str,
     ) -> PyResult<Option<u64>> {
         self.with(py, None, |local, _| {
-            let items = &local.material()?.engine.items;
+            let items = &local.prepared()?.engine.items;
             let decision = |row: usize| {
                 let item = item(items, row)?;
-                Ok(if exclude {
-                    Decision::Exclude { item }
-                } else {
-                    Decision::Skip { item }
+                Ok(match kind {
+                    "exclude" => Decision::Exclude { item },
+                    "reopen" => Decision::Reopen { item },
+                    _ => Decision::Skip { item },
                 })
             };
             let decisions = rows.into_iter().map(decision);
@@ -305,14 +340,14 @@ impl Engine {
     /// Keeps what Python knows about its labels.
     fn keep(&self, py: Python<'_>, bytes: Vec<u8>) -> PyResult<()> {
         self.with(py, None, |local, _| {
-            Ok(local.change(|project| project.keep(KEPT, &bytes))??)
+            Ok(local.change(|project| project.keep(PYTHON_LABELS_KEY, &bytes))??)
         })
     }
 
     /// What was kept.
     fn kept(&self, py: Python<'_>) -> PyResult<Option<Vec<u8>>> {
         self.with(py, None, |local, _| {
-            Ok(local.change(|project| project.kept(KEPT))??)
+            Ok(local.change(|project| project.kept(PYTHON_LABELS_KEY))??)
         })
     }
 
@@ -340,6 +375,13 @@ impl Engine {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         self.with(py, progress, |local, _| Ok(local.serve(port)?))
+    }
+
+    /// A file that opens the page in a browser: a link would stand in the arguments of the browser, for all to read.
+    fn launch_file(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, None, |local, _| {
+            Ok(local.launch_file()?.display().to_string())
+        })
     }
 
     /// Ends the page; the session has the project again.

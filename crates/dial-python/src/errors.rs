@@ -50,7 +50,7 @@ impl Failure {
             ErrorKind::Input => "input",
             ErrorKind::Numeric => "numeric",
             ErrorKind::Storage => "storage",
-            ErrorKind::Conflict => "conflict",
+            ErrorKind::Conflict | ErrorKind::Finished | ErrorKind::Busy => "conflict",
             ErrorKind::Resource => "resource",
             ErrorKind::Permission => "permission",
             ErrorKind::Cancelled => return PyKeyboardInterrupt::new_err(self.text),

@@ -10,21 +10,21 @@ use dial_data::write::{Saved, SavedData, write_npy};
 use dial_server::{Local, ProjectHandle};
 use dial_store::time::Clock;
 use dial_store::{
-    ASKABLE, Decision, Folder, Journal, Log, Project, Receipt, Recipe, Share, Submission,
-    keep_graph, random_id,
+    ASKABLE, Decision, Folder, GivenGraph, Journal, Log, Project, Provenance, Receipt, Recipe,
+    Share, Submission, keep_graph, random_id,
 };
 
 use crate::arrays::Plain;
 use crate::errors::Failure;
 
 /// The name under which Python keeps what its labels are.
-pub const KEPT: &str = "python";
+pub const PYTHON_LABELS_KEY: &str = "python";
 
 /// The name of the features in a project that was saved.
 const FEATURES: &str = "features.npy";
 
 /// A label: the row, and the names of classes with weights.
-pub type Told = (usize, Vec<(String, f64)>);
+pub type RowLabel = (usize, Vec<(String, f64)>);
 
 /// The time.
 pub fn now() -> u64 {
@@ -69,13 +69,18 @@ pub fn decide(
 /// Adds classes and stores labels by the names of classes: both, or neither where the labels are refused.
 pub fn tell(
     local: &mut Local,
-    told: &[Told],
+    told: &[RowLabel],
     new: &[String],
     annotator: &str,
-    replace: bool,
+    (replace, adjudicates): (bool, bool),
 ) -> Result<Receipt, Failure> {
-    let material = Arc::clone(local.material()?);
-    let items = &material.engine.items;
+    let replace = replace || adjudicates;
+    let prepared = Arc::clone(local.prepared()?);
+    let items = &prepared.engine.items;
+    let provenance = match told {
+        [(row, _)] => local.provenance(annotator, &item(items, *row)?)?,
+        _ => Provenance::default(),
+    };
     let receipt = local.change(|project| {
         let log = project.log();
         for (row, classes) in told.iter().filter(|_| !replace) {
@@ -92,7 +97,7 @@ pub fn tell(
                 |place| Ok(ClassId(number(place))),
             )
         };
-        let label = |(row, classes): &Told| {
+        let label = |(row, classes): &RowLabel| {
             let classes = classes
                 .iter()
                 .map(|(name, weight)| Ok((class(name)?, *weight)))
@@ -100,6 +105,7 @@ pub fn tell(
             Ok(Decision::Label {
                 item: item(items, *row)?,
                 classes: Share::of(&classes),
+                adjudicates,
             })
         };
         let labels = told.iter().map(label).collect::<Result<_, Failure>>()?;
@@ -110,7 +116,10 @@ pub fn tell(
             .iter()
             .map(|name| submission("", vec![add(name)], false))
             .collect::<Result<Vec<Submission>, Failure>>()?;
-        all.push(submission(annotator, labels, replace)?);
+        all.push(Submission {
+            provenance,
+            ..submission(annotator, labels, replace)?
+        });
         if !new.is_empty() {
             project.would_take(&all)?;
         }
@@ -122,7 +131,7 @@ pub fn tell(
     Ok(receipt)
 }
 
-/// Refuses an answer that contradicts one of the same annotator. A project would keep it aside; here the caller is told.
+/// Refuses an answer that contradicts one of the same annotator. A project would store it as a conflict; here it is an error.
 fn contradicts(
     log: &Log,
     item: &str,
@@ -134,15 +143,14 @@ fn contradicts(
         return Ok(());
     };
     let named = |(name, weight): &(String, f64)| {
-        let same = |(class, other): &(ClassId, f64)| {
-            log.class_name(log.resolved(*class)) == name && other == weight
-        };
+        let same =
+            |(class, other): &(ClassId, f64)| log.class_name(*class) == name && other == weight;
         label.iter().any(same)
     };
     if label.len() == classes.len() && classes.iter().all(named) {
         return Ok(());
     }
-    let stands = log.label_in_words(label);
+    let stands = log.label_in_words(&label);
     let names: Vec<&str> = classes.iter().map(|(name, _)| name.as_str()).collect();
     Err(Failure::conflict(format!(
         "row {row} is {stands} already, and {} now. Nothing was changed. Pass replace=True to change it.",
@@ -161,7 +169,7 @@ pub fn save(
         let text = "the page has the project. Stop it first: page.stop().";
         return Err(Failure::usage(text));
     }
-    let material = Arc::clone(local.material()?);
+    let prepared = Arc::clone(local.prepared()?);
     let print = rows.map(|rows| Fingerprint::of_rows(rows.values, rows.n, rows.dim));
     local.change(|project| {
         if let (None, Some(print)) = (project.folder(), print) {
@@ -177,9 +185,15 @@ pub fn save(
                 dial::features::Values::F64(values) => SavedData::F64(values),
             };
             write_npy(&folder.0.join(FEATURES), &Saved::matrix(data, rows.dim))?;
-            keep_graph(&material.engine, recipe, folder, (rows.dim, print), control)
+            keep_graph(&prepared.engine, recipe, folder, (rows.dim, print), control)
         };
-        Ok(project.save(folder, Journal::Wal, &[KEPT, ASKABLE], fill, now())?)
+        Ok(project.save(
+            folder,
+            Journal::Wal,
+            &[PYTHON_LABELS_KEY, ASKABLE],
+            fill,
+            now(),
+        )?)
     })?
 }
 
@@ -192,6 +206,10 @@ fn name_rows(project: &mut Project, folder: &Path, print: Fingerprint) -> Result
     let recipe = Recipe {
         pool: folder.join(FEATURES).display().to_string(),
         features: print.to_string(),
+        graph: known.graph.clone().map(|given| GivenGraph {
+            file: Folder(folder.clone()).graph(),
+            ..given
+        }),
         ..known.clone()
     };
     if !known.features.is_empty() && known.features != recipe.features {

@@ -15,7 +15,7 @@ mod pickling;
 mod pieces;
 mod pools;
 mod beliefs;
-mod settings;
+mod keywords;
 mod simulate;
 mod work;
 
@@ -31,7 +31,7 @@ mod _dial {
     #[pymodule_export]
     use crate::pieces::{Field, choose, classify, knn, knn_graph, propagate, weighted};
     #[pymodule_export]
-    use crate::pools::read_pool;
+    use crate::pools::{embed, read_pool};
     #[pymodule_export]
     use crate::simulate::simulate;
 

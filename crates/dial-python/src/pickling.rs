@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use crate::arrays::Rows;
 use crate::engine::Engine;
 use crate::errors::Failure;
-use crate::holding::KEPT;
+use crate::holding::PYTHON_LABELS_KEY;
 use crate::work::run;
 
 /// What a session is made of, as [`Engine::state`] gives it.
@@ -39,9 +39,9 @@ impl Engine {
     /// Python keeps, the graph, and the rows that may be asked.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
         let (id, records, kept, askable, parts) = self.with(py, None, |local, _| {
-            let kept = local.change(|project| project.kept(KEPT))??;
-            let material = Arc::clone(local.material()?);
-            let engine = &material.engine;
+            let kept = local.change(|project| project.kept(PYTHON_LABELS_KEY))??;
+            let prepared = Arc::clone(local.prepared()?);
+            let engine = &prepared.engine;
             let Some(graph) = &engine.graph else {
                 return Err(Failure::usage("a session without a graph cannot be copied"));
             };
@@ -70,16 +70,16 @@ impl Engine {
         let plain = x.as_ref().map(|rows| rows.plain()).transpose()?;
         run(py, None, |control| {
             let (id, records, kept, graph, askable) = state;
-            let unread = |_| Failure::usage("these bytes are no session");
+            let unread = |_| Failure::usage("these bytes are not a session");
             let (records, ids): (Vec<Record>, Option<Vec<String>>) =
                 serde_json::from_slice(&records).map_err(unread)?;
             let mut project = Project::in_memory(&id, records, ids.as_deref())?;
             if let Some(kept) = kept {
-                project.keep(KEPT, &kept)?;
+                project.keep(PYTHON_LABELS_KEY, &kept)?;
             }
             let graph = PackedGraph::from_parts(parts_of(&graph)?)?;
             let Some(recipe) = project.log().recipe().cloned() else {
-                return Err(Failure::usage("these bytes are no session"));
+                return Err(Failure::usage("these bytes are not a session"));
             };
             let items = match ids {
                 Some(ids) => Items::named(ids)?,
@@ -139,7 +139,7 @@ fn parts_of(bytes: &[Vec<u8>]) -> Result<Parts, Failure> {
         sizes,
     ] = bytes
     else {
-        return Err(Failure::usage("these bytes are no session"));
+        return Err(Failure::usage("these bytes are not a session"));
     };
     fn values<const N: usize, T: Send + Sync + 'static>(
         bytes: &[u8],

@@ -3,40 +3,28 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use dial::acquisition::{Score, Situation};
+use dial::acquisition::Situation;
+use dial::belief::prior::default_expected_clusters;
 use dial::classifiers::Classifier;
-use dial::engine::{self, graph_of};
+use dial::config::AcquisitionKind;
+use dial::engine;
 use dial::features::Values;
 use dial::graph::build::Lists;
-use dial::graph::packed::PackedGraph;
-use dial::knn::approximate::Found;
 use dial::policy::Chooser;
-use dial::policy::Sharpness;
-use dial::propagation::Poisson;
-use dial::propagation::heat::Heat;
 use dial::seed::{Purpose, Random};
-use dial::{Acquisition, Control, DirichletField, Graph, NodeId, Policy, Propagation};
-use dial_baselines::methods::Workbench;
+use dial::{Acquisition, DirichletField, Graph, NodeId};
+use dial_baselines::methods::{EIGENPAIRS, Workbench};
 use dial_baselines::models::{Model, ModelName};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::arrays::{Csr, CsrArrays, Plain, Rows, csr_arrays, matrix};
+use crate::arrays::{Csr, CsrArrays, Rows, csr_arrays, matrix};
 use crate::errors::Failure;
-use crate::settings::Settings;
+use crate::keywords::Keywords;
 use crate::work::{held, run};
 
 /// Sources that are solved for together.
-const TOGETHER: usize = 32;
-
-/// The neighbours of rows, exact or not, as the settings say.
-fn neighbours(rows: Plain<'_>, settings: &Settings, control: &Control) -> Result<Found, Failure> {
-    Ok(engine::search(
-        rows.features()?,
-        &settings.paper(rows.n)?,
-        control,
-    )?)
-}
+const COLUMNS_PER_SOLVE: usize = 32;
 
 /// Rows and distances.
 type Nearest<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>);
@@ -52,7 +40,8 @@ pub fn knn<'py>(
 ) -> PyResult<Nearest<'py>> {
     let plain = x.plain()?;
     let (ids, distances, k) = run(py, progress, |control| {
-        let found = neighbours(plain, &Settings(settings), control)?.neighbours;
+        let config = Keywords(settings).paper(plain.n)?;
+        let found = engine::search(plain.features()?, &config, control)?.neighbours;
         let k = found.k();
         let (mut ids, mut distances) = (vec![-1i64; plain.n * k], vec![f64::NAN; plain.n * k]);
         for row in 0..plain.n {
@@ -78,9 +67,8 @@ pub fn knn_graph<'py>(
 ) -> PyResult<CsrArrays<'py>> {
     let plain = x.plain()?;
     let graph = run(py, progress, |control| {
-        let settings = Settings(settings);
-        let found = neighbours(plain, &settings, control)?;
-        Ok(graph_of(&found, &settings.paper(plain.n)?, control)?.to_graph())
+        let config = Keywords(settings).paper(plain.n)?;
+        Ok(engine::graph(plain.features()?, &config, control)?.to_graph())
     })?;
     Ok(csr_arrays(py, &graph))
 }
@@ -91,9 +79,9 @@ pub fn weighted<'py>(
     py: Python<'py>,
     ids: PyReadonlyArray2<'py, u32>,
     distances: PyReadonlyArray2<'py, f64>,
-    weights: &str,
+    settings: HashMap<String, String>,
 ) -> PyResult<CsrArrays<'py>> {
-    let k = ids.as_array().dim().1;
+    let (n, k) = ids.as_array().dim();
     let (ids, distances) = (ids.as_slice()?, distances.as_slice()?);
     let graph = run(py, None, |control| {
         let squared: Vec<f64> = distances
@@ -101,7 +89,8 @@ pub fn weighted<'py>(
             .map(|distance| distance * distance)
             .collect();
         let lists = Lists::new(k, ids, Values::F64(&squared))?;
-        Ok(PackedGraph::assemble(&lists, weights.parse()?, None, control)?.to_graph())
+        let config = Keywords(settings).paper(n)?;
+        Ok(engine::graph_of(&lists, None, &config, control)?.to_graph())
     })?;
     Ok(csr_arrays(py, &graph))
 }
@@ -118,7 +107,7 @@ pub fn propagate<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let weights = graph.weights()?;
     let (columns, n) = run(py, progress, |control| {
-        let (graph, settings) = (weights.graph()?, Settings(settings));
+        let graph = weights.graph()?;
         let n = graph.n();
         let node = |&source: &usize| match source < n {
             true => Ok(NodeId(source as u32)),
@@ -128,17 +117,11 @@ pub fn propagate<'py>(
             .iter()
             .map(node)
             .collect::<dial::Result<Vec<NodeId>>>()?;
-        // A graph of the caller's own is taken as it is, in f64.
-        let mean_degree = graph.degrees().iter().sum::<f64>() / n.max(1) as f64;
-        let tau = settings.paper(n)?.tau.value(mean_degree);
-        let kernel: Box<dyn Propagation> = match settings.get::<f64>("time")? {
-            Some(time) => Box::new(Heat::new(graph, time)?),
-            None => Box::new(Poisson::new(graph, tau)?),
-        };
+        let propagation = engine::propagation(graph, &Keywords(settings).paper(n)?)?;
         control.start("spreading labels", sources.len());
         let mut columns = Vec::with_capacity(sources.len());
-        for some in sources.chunks(TOGETHER) {
-            columns.extend(kernel.columns(some, &control.quiet())?);
+        for some in sources.chunks(COLUMNS_PER_SOLVE) {
+            columns.extend(propagation.columns(some, &control.quiet())?);
             control.advance(some.len())?;
         }
         control.finish();
@@ -247,14 +230,17 @@ impl Field {
     fn scores<'py>(
         &self,
         py: Python<'py>,
-        score: &str,
-        seed: u64,
+        settings: HashMap<String, String>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let field = held(&self.field).clone();
         let values = run(py, None, |_| {
-            let score: Score = score.parse()?;
+            let config = Keywords(settings).paper(field.n())?;
+            let AcquisitionKind::Score(score) = config.acquisition else {
+                let text = "auto reads more than the field. Give a score such as variance.";
+                return Err(Failure::usage(text));
+            };
             let mut values = vec![0.0; field.n()];
-            score.scores(&Situation::at_start(&field, seed), &mut values)?;
+            score.scores(&Situation::at_start(&field, config.seed), &mut values)?;
             Ok(values)
         })?;
         Ok(PyArray1::from_vec(py, values))
@@ -263,23 +249,23 @@ impl Field {
 
 /// Chooses rows by their scores.
 #[pyfunction]
-#[pyo3(signature = (scores, candidates, settings, count, seed, question))]
 pub fn choose(
     py: Python<'_>,
     scores: PyReadonlyArray1<'_, f64>,
     candidates: Vec<u32>,
     settings: HashMap<String, String>,
     count: usize,
-    seed: u64,
     question: u64,
 ) -> PyResult<Vec<u32>> {
     let scores = scores.as_slice()?;
     run(py, None, |_| {
-        let settings = Settings(settings);
+        let config = Keywords(settings).paper(scores.len())?;
+        // Nobody says how many classes there are.
+        let expected_clusters = || default_expected_clusters(0);
         let chooser = Chooser {
-            policy: settings.or("policy", Policy::default())?,
-            sharpness: settings.or("sharpness", Sharpness::default())?,
-            expected_clusters: settings.or("expected_clusters", 20)?,
+            policy: config.policy,
+            sharpness: config.sharpness,
+            expected_clusters: config.expected_clusters.unwrap_or_else(expected_clusters),
             question: question.max(1),
             tie_seed: None,
         };
@@ -295,7 +281,7 @@ pub fn choose(
             .collect::<Result<Vec<_>, _>>()?;
         candidates.sort_unstable_by_key(|(node, _)| *node);
         candidates.dedup_by_key(|(node, _)| *node);
-        let mut random = Random::new(seed, Purpose::Ask, question);
+        let mut random = Random::new(config.seed, Purpose::Ask, question);
         let batch = chooser.choose_batch(
             &candidates,
             count.max(1),
@@ -323,7 +309,7 @@ pub fn classify<'py>(
     let weights = graph.as_ref().map(|graph| graph.weights()).transpose()?;
     let classes = labels.len();
     let planes = run(py, progress, |control| {
-        let (name, settings): (ModelName, _) = (model.parse()?, Settings(settings));
+        let (name, settings): (ModelName, _) = (model.parse()?, Keywords(settings));
         let model = |graph: Arc<Graph>| match name {
             ModelName::Laplace => Ok(Model::laplace(graph)),
             ModelName::Poisson => Ok(Model::poisson(graph)),
@@ -334,8 +320,10 @@ pub fn classify<'py>(
         };
         let (n, made) = match (plain, weights) {
             (Some(rows), _) => {
-                let (config, eigenpairs) =
-                    (settings.paper(rows.n)?, settings.or("eigenpairs", 50)?);
+                let (config, eigenpairs) = (
+                    settings.paper(rows.n)?,
+                    settings.or("eigenpairs", EIGENPAIRS)?,
+                );
                 let bench = Workbench::build(rows.features()?, &config, eigenpairs, control)?;
                 (rows.n, bench.model(name, control)?)
             }

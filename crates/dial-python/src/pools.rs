@@ -1,14 +1,15 @@
 //! Pools from files, as the command reads them.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
-use dial_data::{Buffer, Kind, ReadOptions, Show};
+use dial_data::{BUILTIN_SEED, Beside, Buffer, Embed, Kind, ReadOptions, Show, pool_name};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::matrix;
-use crate::settings::Settings;
+use crate::keywords::Keywords;
 use crate::work::run;
 
 /// Reads a pool: a file, a folder or `builtin:NAME`. Options are words, as on the command line.
@@ -21,7 +22,7 @@ pub fn read_pool<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let pool = run(py, progress, |control| {
-        let settings = Settings(options);
+        let settings = Keywords(options);
         let flag = |name: &str| settings.or(name, false);
         let read = ReadOptions {
             id_column: settings.get("id_column")?,
@@ -37,9 +38,18 @@ pub fn read_pool<'py>(
             labels_file: settings.get("labels")?,
             features_file: settings.get("features")?,
             variable: settings.get("variable")?,
+            embed: settings.get::<Embed>("embed")?.map(|embed| Embed {
+                kept: Some(format!("{}.embeddings", pool_name(place)).into()),
+                ..embed
+            }),
+            without_features: flag("without_features")?,
             ..ReadOptions::default()
         };
-        Ok(dial_data::open(place, &read, 0, control)?)
+        let mut pool = dial_data::open(place, &read, BUILTIN_SEED, control)?;
+        if flag("drop_zero_rows")? {
+            pool.drop_zero_rows()?;
+        }
+        Ok(pool)
     })?;
     let found = PyDict::new(py);
     found.set_item("name", &pool.name)?;
@@ -61,6 +71,14 @@ pub fn read_pool<'py>(
     found.set_item("labels", labels)?;
     found.set_item("classes", pool.truth.map(|truth| truth.classes))?;
     found.set_item("notes", pool.notes)?;
+    match &pool.show {
+        Show::Texts(texts) => found.set_item("texts", texts)?,
+        Show::Images(images) => {
+            let paths = images.files.iter().map(|file| images.folder.join(file));
+            found.set_item("images", paths.collect::<Vec<_>>())?;
+        }
+        _ => {}
+    }
     if let Show::Scene(scene) = pool.show {
         found.set_item("scene", (scene.height, scene.width))?;
         found.set_item(
@@ -70,4 +88,30 @@ pub fn read_pool<'py>(
         found.set_item("wavelengths", PyArray1::from_vec(py, scene.wavelengths))?;
     }
     Ok(found)
+}
+
+/// Embeddings of texts by a model, a row for each; kept in a folder, if one is named.
+#[pyfunction]
+#[pyo3(signature = (texts, model, keep=None, progress=None) -> "object")]
+pub fn embed<'py>(
+    py: Python<'py>,
+    texts: Vec<String>,
+    model: PathBuf,
+    keep: Option<PathBuf>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let how = Embed {
+        beside: Beside::None,
+        kept: keep,
+        ..Embed::new(model)
+    };
+    let made = run(py, progress, |control| {
+        Ok(dial_data::embed::embed(&texts, &how, control)?)
+    })?;
+    let Buffer::F32(values) = made.values else {
+        unreachable!("embeddings are 32-bit floats");
+    };
+    Ok(PyArray1::from_vec(py, values)
+        .reshape([made.n, made.dim])?
+        .into_any())
 }

@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use dial::config::AcquisitionKind;
 use dial::simulate::{Initial, Plan, Truth};
-use dial::{Choices, ClassId, Control, NodeId, Policy};
-use dial_baselines::comparison::{COLUMNS, Comparison, Row, Run};
-use dial_baselines::methods::{Method, Workbench};
+use dial::{ClassId, Control, NodeId, Policy};
+use dial_baselines::comparison::{self, Comparison, RECORD_COLUMNS, Row, Run, TRIALS};
+use dial_baselines::methods::{EIGENPAIRS, Method, Workbench};
 use dial_baselines::models::ModelName;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -15,10 +14,10 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{Plain, Rows};
 use crate::errors::Failure;
-use crate::settings::Settings;
+use crate::keywords::Keywords;
 use crate::work::run;
 
-/// What is simulated.
+/// What is simulated; what is None has the default of a [`Plan`] or of a comparison.
 #[derive(FromPyObject)]
 pub struct Wish {
     #[pyo3(item)]
@@ -33,20 +32,43 @@ pub struct Wish {
     policies: Vec<String>,
     #[pyo3(item)]
     models: Vec<String>,
-    /// One of every class, or these rows.
     #[pyo3(item)]
-    initial: Option<Vec<u32>>,
+    initial: Option<Start>,
     #[pyo3(item)]
-    queries: usize,
+    queries: Option<usize>,
     #[pyo3(item)]
-    batch: usize,
+    batch: Option<usize>,
     #[pyo3(item)]
-    trials: usize,
+    score_every: Option<usize>,
     #[pyo3(item)]
-    noise: f64,
+    trials: Option<usize>,
+    #[pyo3(item)]
+    noise: Option<f64>,
     /// Whether the classes are known before they are met.
     #[pyo3(item)]
-    known: String,
+    known: Option<String>,
+}
+
+/// What is labelled before the first question.
+#[derive(FromPyObject)]
+enum Start {
+    Word(String),
+    Rows(Vec<u32>),
+}
+
+impl Start {
+    fn initial(self) -> Result<Initial, Failure> {
+        match self {
+            Start::Rows(rows) => Ok(Initial::Nodes(rows.into_iter().map(NodeId).collect())),
+            Start::Word(word) => match word.as_str() {
+                "one-per-class" => Ok(Initial::OnePerClass),
+                "none" => Ok(Initial::None),
+                _ => Err(Failure::usage(format!(
+                    "initial={word:?} must be one-per-class, none, or row numbers."
+                ))),
+            },
+        }
+    }
 }
 
 /// Plays every method; returns a table as a dict of arrays, a row for each question.
@@ -59,12 +81,9 @@ pub fn simulate<'py>(
     settings: HashMap<String, String>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (plain, settings) = (x.plain()?, Settings(settings));
-    let seed = settings
-        .or("seed", 0u64)
-        .map_err(|failure| failure.raise(py))?;
+    let (plain, settings) = (x.plain()?, Keywords(settings));
     let names = wish.names.clone();
-    let runs = run(py, progress, |control| {
+    let (runs, seed) = run(py, progress, |control| {
         play(plain, wish, &settings, control)
     })?;
     table(py, &runs, &names, seed)
@@ -73,21 +92,16 @@ pub fn simulate<'py>(
 fn play(
     rows: Plain<'_>,
     wish: Wish,
-    settings: &Settings,
+    settings: &Keywords,
     control: &Control,
-) -> Result<Vec<Run>, Failure> {
+) -> Result<(Vec<Run>, u64), Failure> {
     let mut methods = words::<Method>(&wish.acquisitions)?;
-    // As on the command line: beside auto all methods have its weights, tau and reading.
-    let acquisition = match methods.contains(&Method::Auto) {
-        true => Some(AcquisitionKind::Auto),
-        false => methods.first().map(|method| method.asking()),
-    };
-    let choices = Choices {
-        acquisition,
-        ..settings.choices()?
-    };
+    let choices = comparison::choices(&methods, settings.choices()?);
     let features = rows.features()?;
-    let (config, eigenpairs) = (choices.config(rows.n)?, settings.or("eigenpairs", 50)?);
+    let (config, eigenpairs) = (
+        choices.config(rows.n)?,
+        settings.or("eigenpairs", EIGENPAIRS)?,
+    );
     if methods.is_empty() {
         methods.push(config.acquisition.into());
     }
@@ -101,31 +115,40 @@ fn play(
             .collect(),
         clusters: wish.clusters,
     };
-    let initial = match wish.initial {
-        None => Initial::OnePerClass,
-        Some(rows) if rows.is_empty() => Initial::None,
-        Some(rows) => Initial::Nodes(rows.into_iter().map(NodeId).collect()),
-    };
+    let paper = Plan::default();
     let plan = Plan {
-        initial,
-        classes: wish.known.parse()?,
-        queries: wish.queries,
-        batch: wish.batch,
-        noise: wish.noise,
-        ..Plan::default()
+        initial: match wish.initial {
+            Some(start) => start.initial()?,
+            None => paper.initial,
+        },
+        classes: match wish.known {
+            Some(word) => word.parse()?,
+            None => paper.classes,
+        },
+        queries: wish.queries.unwrap_or(paper.queries),
+        batch: wish.batch.unwrap_or(paper.batch),
+        score_every: wish
+            .score_every
+            .unwrap_or_else(|| comparison::score_every(bench.engine())),
+        noise: wish.noise.unwrap_or(paper.noise),
+        ..paper
     };
-    let policies = words::<Policy>(&wish.policies)?;
+    let mut policies = words::<Policy>(&wish.policies)?;
+    if policies.is_empty() {
+        policies.push(config.policy);
+    }
     let pairs = methods
         .iter()
         .flat_map(|&m| policies.iter().map(move |&p| (m, p)));
     let comparison = Comparison {
         methods: pairs.collect(),
         models: words::<ModelName>(&wish.models)?,
-        trials: wish.trials,
+        trials: wish.trials.unwrap_or(TRIALS),
     };
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();
-    Ok(comparison.run(&bench, &truth, &plan, &clock, control)?)
+    let runs = comparison.run(&bench, &truth, &plan, &clock, control)?;
+    Ok((runs, config.seed))
 }
 
 fn words<T: std::str::FromStr<Err: Into<Failure>>>(words: &[String]) -> Result<Vec<T>, Failure> {
@@ -166,7 +189,7 @@ fn table<'py>(
         number(|row| row.record.seconds).into_any(),
     ];
     let table = PyDict::new(py);
-    for (name, column) in COLUMNS.iter().zip(columns) {
+    for (name, column) in RECORD_COLUMNS.iter().zip(columns) {
         table.set_item(name, column)?;
     }
     Ok(table)

@@ -21,7 +21,7 @@ use rayon::ThreadPool;
 use crate::errors::Failure;
 
 /// How often Python is let in: Ctrl-C is answered within 0.2 s.
-const LOOK: Duration = Duration::from_millis(20);
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The pool of a process.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
@@ -60,7 +60,7 @@ pub fn run<T: Send>(
         let mut interruption = None;
         let mut told = Stage::default();
         let wait = || {
-            let waited = bell.wait_timeout_while(held(&over), LOOK, |over| !*over);
+            let waited = bell.wait_timeout_while(held(&over), SIGNAL_CHECK_INTERVAL, |over| !*over);
             *waited.unwrap_or_else(PoisonError::into_inner).0
         };
         while !py.detach(wait) {

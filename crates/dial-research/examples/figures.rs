@@ -5,9 +5,9 @@ use std::path::Path;
 
 use dial::Control;
 use dial_plot::chart::{to_png, to_svg};
-use dial_research::reproduce::{Outcome, Settings, alignment, moons, one_d, variance};
+use dial_research::reproduce::{Outcome, ReproduceOptions, alignment, moons, one_d, variance};
 
-type Run = fn(&Settings, &Control) -> dial::Result<Outcome>;
+type Run = fn(&ReproduceOptions, &Control) -> dial::Result<Outcome>;
 
 const ALL: [(&str, Run); 4] = [
     ("variance", variance::run),
@@ -24,10 +24,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .get(place)
             .map_or(Ok(otherwise), |text| text.parse())
     };
-    let settings = Settings {
+    let settings = ReproduceOptions {
         seed: number(2, 1)?,
         trials: number(3, 10)? as usize,
-        ..Settings::default()
+        ..ReproduceOptions::default()
     };
     std::fs::create_dir_all(folder)?;
     for (name, run) in ALL {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use dial_data::write::{Cell, write_csv, write_whole};
 use serde_json::Value;
 
-use crate::trouble::Trouble;
+use crate::error::LabError;
 
 /// A folder of cells made with one group of settings.
 pub struct Cells {
@@ -22,20 +22,20 @@ impl Cells {
     ///
     /// # Errors
     /// The folder holds cells of other settings (R1), or cannot be written.
-    pub fn open(folder: PathBuf, settings: &Value) -> Result<Cells, Trouble> {
+    pub fn open(folder: PathBuf, settings: &Value) -> Result<Cells, LabError> {
         let file = folder.join("settings.json");
         let text = format!("{settings:#}\n");
         match std::fs::read_to_string(&file) {
             Ok(found) if found == text => {}
             Ok(_) => {
-                return Err(Trouble::conflict(format!(
-                    "{}: holds a run with other settings. Nothing was changed. Choose another --out, or remove that \
+                return Err(LabError::conflict(format!(
+                    "{} holds a run with other settings. Nothing was changed. Choose another --out, or remove that \
                      folder.",
                     folder.display()
                 )));
             }
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Trouble::storage(format!(
+                return Err(LabError::storage(format!(
                     "{}: {error}. Nothing was changed. Choose another --out.",
                     file.display()
                 )));
@@ -68,7 +68,7 @@ impl Cells {
     }
 
     /// Keeps the rows of a cell.
-    pub fn put(&self, name: &str, header: &[&str], rows: &[Vec<f64>]) -> Result<(), Trouble> {
+    pub fn put(&self, name: &str, header: &[&str], rows: &[Vec<f64>]) -> Result<(), LabError> {
         let path = self.path(name);
         create(path.parent().unwrap_or(&self.folder))?;
         let cell = |value: &f64| {
@@ -90,8 +90,8 @@ impl Cells {
         &self,
         name: &str,
         header: &[&str],
-        make: impl FnOnce() -> Result<Vec<Vec<f64>>, Trouble>,
-    ) -> Result<Vec<Vec<f64>>, Trouble> {
+        make: impl FnOnce() -> Result<Vec<Vec<f64>>, LabError>,
+    ) -> Result<Vec<Vec<f64>>, LabError> {
         if let Some(rows) = self.get(name, header) {
             return Ok(rows);
         }
@@ -106,9 +106,9 @@ impl Cells {
 }
 
 /// Makes a folder and those it lies in.
-pub fn create(folder: &Path) -> Result<(), Trouble> {
+pub fn create(folder: &Path) -> Result<(), LabError> {
     std::fs::create_dir_all(folder).map_err(|error| {
-        Trouble::storage(format!(
+        LabError::storage(format!(
             "{}: {error}. Choose another --out.",
             folder.display()
         ))

@@ -10,8 +10,8 @@ pub mod markdown;
 pub mod reproduce;
 pub mod study;
 pub mod theory;
-mod trouble;
-mod written;
+mod error;
+mod output;
 
-pub use trouble::Trouble;
-pub use written::{Drawn, Tidy};
+pub use error::LabError;
+pub use output::{Drawn, Tidy};

@@ -10,7 +10,7 @@ use dial_research::theory::consistency::kernel::{cosines, heat, images, largest_
 use dial_research::theory::consistency::weighted::Weighted;
 use dial_research::theory::consistency::{self, bounds, time};
 use dial_research::theory::slopes::fit;
-use dial_research::theory::{Level, Settings};
+use dial_research::theory::{Level, TheoryOptions};
 use serde_json::Value;
 use std::f64::consts::PI;
 
@@ -394,9 +394,9 @@ fn slopes_of_power_laws() {
 
 #[test]
 fn runs_repeat_whatever_the_threads() {
-    let settings = Settings {
+    let settings = TheoryOptions {
         level: Level::Quick,
-        ..Settings::default()
+        ..TheoryOptions::default()
     };
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new()

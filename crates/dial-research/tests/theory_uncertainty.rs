@@ -10,7 +10,7 @@ use dial_research::theory::uncertainty::formulas::{
     shrunk,
 };
 use dial_research::theory::uncertainty::process::{Line, PRIOR, Sampling, trial};
-use dial_research::theory::{Settings, uncertainty};
+use dial_research::theory::{TheoryOptions, uncertainty};
 use serde_json::Value;
 
 fn golden(part: &str) -> Value {
@@ -199,9 +199,9 @@ fn uniform_queries_see_the_smoothed_trend() {
 
 #[test]
 fn runs_repeat_whatever_the_threads() {
-    let settings = Settings {
+    let settings = TheoryOptions {
         level: dial_research::theory::Level::Quick,
-        ..Settings::default()
+        ..TheoryOptions::default()
     };
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new()

@@ -46,32 +46,46 @@ export function doubtColour(doubt) {
   return from.map((value, i) => Math.round(value + (to[i] - value) * t));
 }
 
+/** The strength from which on an item has the colour of its class and nothing else. */
+const STRONG = 110;
+
+/** How much of its colour an item shows: none where no label says anything, all where a person has said it. @param {Beliefs} beliefs @param {number} row */
+export function shareKnown(beliefs, row) {
+  return beliefs.marks[row] & 1 ? 1 : Math.sqrt(Math.min(1, beliefs.strength[row] / STRONG));
+}
+
 /**
- * Four bytes of colour for every item: the class, as strong as its evidence; or the doubt.
+ * The colour of an item where all is known: that of its class as the legend has it, or of its doubt.
+ * @param {Beliefs} beliefs @param {number} row @param {"class"|"doubt"} by @param {Map<number, number[]>} hues
+ */
+export function colourOf(beliefs, row, by, hues) {
+  const hue = hues.get(beliefs.classes[row]);
+  if (by === "class" || !hue) return hue;
+  return doubtColour(beliefs.marks[row] & 1 ? 0 : Math.min(1, 2 * (1 - beliefs.probability[row] / 255)));
+}
+
+/** The colours of the classes, by id. @returns {Map<number, number[]>} */
+export function hues() {
+  return new Map(shared.project.classes.map((one) => [one.id, rgb(one.colour)]));
+}
+
+/**
+ * Four bytes of colour for every item: the class or the doubt, fading into grey as the evidence fades.
  * @param {Beliefs} beliefs
  * @param {"class"|"doubt"} by
  */
 export function colours(beliefs, by) {
   const n = beliefs.classes.length;
   const out = new Uint8Array(4 * n);
+  // As the dot of the legend (base.css).
   const grey = dark() ? [120, 126, 138] : [150, 153, 160];
-  /** @type {Map<number, [number, number, number]>} */
-  const known = new Map(shared.project.classes.map((one) => [one.id, rgb(one.colour)]));
+  const known = hues();
   for (let i = 0; i < n; i++) {
-    const hue = known.get(beliefs.classes[i]);
-    const labelled = (beliefs.marks[i] & 1) === 1;
-    let colour = grey;
-    let alpha = 90;
-    if (by === "doubt" && hue) {
-      colour = doubtColour(labelled ? 0 : Math.min(1, 2 * (1 - beliefs.probability[i] / 255)));
-      alpha = 230;
-    } else if (hue) {
-      // Little evidence is pale, not dark.
-      const strong = labelled ? 1 : Math.min(1, beliefs.strength[i] / 110);
-      colour = hue.map((value, c) => Math.round(grey[c] + (value - grey[c]) * (0.25 + 0.75 * strong)));
-      alpha = Math.round(110 + 145 * strong);
-    }
-    if (beliefs.marks[i] & 4) alpha = 25;
+    const full = colourOf(beliefs, i, by, known) ?? grey;
+    const share = full === grey ? 0 : shareKnown(beliefs, i);
+    // Little evidence is pale, not dark.
+    const colour = full.map((value, c) => Math.round(grey[c] + (value - grey[c]) * share));
+    const alpha = beliefs.marks[i] & 4 ? 25 : Math.round(110 + 145 * share);
     out.set([colour[0], colour[1], colour[2], alpha], 4 * i);
   }
   return out;

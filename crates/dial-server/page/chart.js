@@ -39,7 +39,7 @@ const path = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(
 /**
  * A curve over positions or wavelengths: a spectrum.
  * @param {(number|null)[]} values
- * @param {{x?: number[], unit?: string, height?: number, plain?: boolean, marks?: {at: number, colour: string}[]}} [how]
+ * @param {{x?: number[], unit?: string, title?: string, height?: number, plain?: boolean, marks?: {at: number, colour: string}[]}} [how] The title is that of the positions.
  */
 export function curve(values, how = {}) {
   return how.plain ? spectrum(values, how, 120) : fitted(900, (width) => spectrum(values, how, width));
@@ -65,7 +65,7 @@ function spectrum(values, how, width) {
   const lines = parts.filter((part) => part.length > 1).map((part) => draw("path", { d: path(part), class: "line" }));
   const marks = (how.marks ?? []).map((mark) => draw("line", { x1: px(xs[mark.at]), x2: px(xs[mark.at]), y1: top, y2: height - bottom, stroke: mark.colour, "stroke-width": 2, opacity: 0.8 }));
   const axes = how.plain ? [] : [...frame({ left, right, top, bottom, width, height }, ticks(first, last, room(width)).map((x) => [px(x), String(x)]),
-    ticks(low, high).map((y) => [py(y), short(y)]), how.x?.length ? T.wavelength(how.unit ?? "") : T.band)];
+    ticks(low, high).map((y) => [py(y), short(y)]), how.x?.length ? T.wavelength(how.unit ?? "") : how.title ?? T.band)];
   return draw("svg", { viewBox: `0 0 ${width} ${height}`, ...(how.plain ? {} : { width, height }), class: "chart curve", role: "img", "aria-label": T.spectrum, preserveAspectRatio: how.plain ? "none" : "xMidYMid meet" }, axes, marks, lines);
 }
 
@@ -136,7 +136,7 @@ function reliabilityOf(bins, width) {
   const marks = [0, 0.25, 0.5, 0.75, 1];
   const most = Math.max(1, ...bins.map((bin) => bin.count));
   return draw("svg", { width, height: box.height, class: "chart", role: "img", "aria-label": T.calibrationTitle },
-    frame(box, marks.map((x) => [px(x), `${100 * x}`]), marks.map((y) => [py(y), `${100 * y}`]), `${T.said} (%)`),
+    frame(box, marks.map((x) => [px(x), `${100 * x}`]), marks.map((y) => [py(y), `${100 * y}`]), `${T.predictedShare} (%)`),
     draw("line", { x1: px(0), y1: py(0), x2: px(1), y2: py(1), class: "ideal" }),
     draw("path", { d: path(bins.map((bin) => [px(bin.mean), py(bin.right)])), class: "line" }),
     bins.map((bin) => draw("circle", { cx: px(bin.mean), cy: py(bin.right), r: 3 + 4 * Math.sqrt(bin.count / most), class: "end" })));

@@ -1,14 +1,14 @@
 // Classes to choose from: buttons with their keys, a box to find one among many, and a mark for those whose colours are alike.
 
 import { fill, foreign, make } from "./dom.js";
-import { classOfKey, commandOf, commands } from "./keys.js";
+import { classOfKey, commandOf, commands, composing } from "./keys.js";
 import { shared } from "./state.js";
 import { T } from "./strings.js";
 
 /** @typedef {import("./types.js").ClassInfo} ClassInfo */
 
 /** Classes up to which all of them are seen at a glance. */
-const FEW = 12;
+const FEW_CLASSES = 12;
 
 /** The colour of a class, in a shape of its own where several have that colour. @param {{colour: string, shape?: number}} known */
 export function dot(known) {
@@ -18,7 +18,7 @@ export function dot(known) {
 /** What the colours mean, drawn into a list. @param {Element} list */
 export function drawLegend(list) {
   fill(list, shared.project.classes.map((one) => make("li", { title: one.name }, dot(one), foreign(one.name))),
-    make("li", { class: "soft" }, dot({ colour: "#9699a0" }), T.unexplored));
+    make("li", { class: "soft" }, make("span", { class: "dot unexplored", data: { shape: "0" }, aria: { hidden: "true" } }), T.unexplored));
 }
 
 /** The classes whose name holds a text, those first that begin with it. @param {ClassInfo[]} classes @param {string} text */
@@ -54,7 +54,7 @@ export class Picker {
     const { pressed = this.pressed, effects = this.effects } = how;
     [this.pressed, this.effects] = [pressed, effects];
     const all = shared.project.classes;
-    const many = all.length > FEW;
+    const many = all.length > FEW_CLASSES;
     this.find.hidden = !many;
     if (!many) this.input.value = "";
     const found = many ? matching(all, this.input.value) : all;
@@ -87,7 +87,7 @@ export class Picker {
 
   /** @param {KeyboardEvent} event A key within the box. */
   typed(event) {
-    if (event.key !== "Enter" && event.key !== "Escape") return;
+    if ((event.key !== "Enter" && event.key !== "Escape") || composing(event)) return;
     event.preventDefault();
     const [first] = matching(shared.project.classes, this.input.value);
     if (event.key === "Enter" && (!first || !this.input.value.trim())) return;

@@ -86,6 +86,13 @@ function focused(element) {
   return () => /** @type {HTMLElement|undefined} */ (alike()[place])?.focus({ preventScroll: true });
 }
 
+/** Hands a file to the browser, to be saved. @param {Blob} file @param {string} name */
+export function saveAs(file, name) {
+  const url = URL.createObjectURL(file);
+  make("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
 /** A text of somebody else's, kept from changing the direction of what surrounds it. @param {string} text */
 export function foreign(text) {
   return make("bdi", {}, text);

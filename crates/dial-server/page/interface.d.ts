@@ -48,7 +48,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Labels left out in turn: how probable the foretold class was, and how often it was right. */
+        /** Labels left out in turn: how probable the predicted class was, and how often it was right. */
         get: operations["calibration"];
         put?: never;
         post?: never;
@@ -85,7 +85,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Decisions that were kept aside and need attention. */
+        /** Conflicting answers that need attention. */
         get: operations["conflicts"];
         put?: never;
         post?: never;
@@ -153,8 +153,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All items with their labels and what is believed about them, as a file. */
+        /** All items with their labels and what is believed about them, as a file. It is sent while it is written. */
         get: operations["export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/export/example": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How to train a classifier on the CSV of this project, in Python. */
+        get: operations["example"];
         put?: never;
         post?: never;
         delete?: never;
@@ -257,8 +274,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A link for another browser. Only for programs of the owner. */
-        post: operations["launch_code"];
+        /**
+         * What opens the page in another browser, once: a link that is good for 15 minutes, or the path of a file that leads there
+         *     for one minute. Only for programs of the owner.
+         */
+        post: operations["launch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -314,6 +334,40 @@ export interface paths {
         put?: never;
         /** Items to label next, leased to the annotator. */
         post: operations["next"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How many items that may be asked are believed to be of each class. */
+        get: operations["open"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/passed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The items that were skipped or excluded, the latest first. */
+        get: operations["passed"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -399,6 +453,40 @@ export interface paths {
         get: operations["pixels"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The browsers that are signed in, the one used last first. */
+        get: operations["sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Signs browsers out, that of who asks among them if it is named. Answers with those that are left. */
+        post: operations["end_sessions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -500,7 +588,7 @@ export interface components {
             /** @description How to show it; texts are cut to 400 characters. */
             show: components["schemas"]["Shown"];
         };
-        /** @description Labels left out whose foretold class was about as probable: how probable, and how often right. */
+        /** @description Labels left out whose predicted class was about as probable: how probable, and how often right. */
         Bin: {
             /** @description How many labels. */
             count: number;
@@ -560,7 +648,7 @@ export interface components {
             /** @description Its name. */
             name: string;
         };
-        /** @description An answer that waits for somebody to decide. */
+        /** @description An unresolved conflict. */
         Conflict: {
             /** @description Who gave it. */
             annotator: string;
@@ -569,7 +657,7 @@ export interface components {
             /** @description The item. */
             item: string;
             /** @description The label that stood, the label that came. */
-            said: [
+            labels: [
                 string,
                 string
             ];
@@ -591,6 +679,8 @@ export interface components {
         };
         /** @description One decision. */
         Decision: {
+            /** @description It decides between differing answers: while it stands, it alone counts for the item. */
+            adjudicates?: boolean;
             /** @description The classes. */
             classes: components["schemas"]["Share"][];
             /** @description The item. */
@@ -607,6 +697,11 @@ export interface components {
             item: string;
             /** @enum {string} */
             kind: "exclude";
+        } | {
+            /** @description The item. */
+            item: string;
+            /** @enum {string} */
+            kind: "reopen";
         } | {
             /**
              * Format: int64
@@ -657,6 +752,19 @@ export interface components {
              * @description The class.
              */
             class: number;
+            /** @enum {string} */
+            kind: "delete-class";
+        } | {
+            /** @description The classes, each once. */
+            classes: number[];
+            /** @enum {string} */
+            kind: "order-classes";
+        } | {
+            /**
+             * Format: int32
+             * @description The class.
+             */
+            class: number;
             /** @description Its colour, as #rrggbb. */
             colour: string;
             /** @description The key that labels with it; empty: none. */
@@ -699,6 +807,11 @@ export interface components {
             /** @description How many other items would get another class. */
             items: number;
         };
+        /** @description Sessions that are to end. */
+        EndSessions: {
+            /** @description Their ids. */
+            sessions: string[];
+        };
         /** @description How a project stands. */
         Estimates: {
             accuracy: components["schemas"]["Interval"] | null;
@@ -738,6 +851,8 @@ export interface components {
             items: number;
             /** @description Items with a label that counts. */
             labelled: number;
+            /** @description Why there is no such accuracy, where there is none: in a sentence. */
+            no_accuracy: string | null;
             /**
              * Format: double
              * @description Share of the pool that is settled.
@@ -763,7 +878,7 @@ export interface components {
         HistoryRow: {
             /** @description Who. */
             annotator: string;
-            /** @description The classes of a label, also of one that was kept aside. */
+            /** @description The classes of a label, also of one that was stored as a conflict. */
             classes?: components["schemas"]["Share"][];
             /**
              * Format: int64
@@ -772,10 +887,17 @@ export interface components {
             group: number;
             /** @description The item, if it is about one. */
             item: string | null;
+            /** @description Some of the items of those decisions. */
+            items?: string[];
             /** @description What, in a word. */
             kind: string;
             /** @description The item had all the answers it needs. */
             late: boolean;
+            /**
+             * Format: int64
+             * @description The group that an undo or redo is about.
+             */
+            of?: number | null;
             /**
              * Format: int64
              * @description Its place.
@@ -788,6 +910,29 @@ export interface components {
              * @description When: milliseconds since 1970.
              */
             time: number;
+            /** @description Where one row stands for decisions that were made in one step: how many they are. */
+            together?: number | null;
+            /** @description It stands and can be taken back by its group. */
+            undoable: boolean;
+            /** @description It was taken back. */
+            undone: boolean;
+        };
+        /** @description Labels to import: those of a file, or those that the pool itself has. */
+        ImportRequest: {
+            /** @description Classes that are not there are added. */
+            add_classes?: boolean;
+            /** @description The annotator of labels that come without one. */
+            annotator?: string | null;
+            /** @description Made by the sender. */
+            key: string;
+            /** @description The labels and marks. */
+            labels?: components["schemas"]["ImportedLabel"][];
+            /** @description Import the labels that the pool itself has, instead of `labels`. */
+            of_pool?: boolean;
+            /** @description Labels of items that are not in the pool are left out. */
+            skip_unknown?: boolean;
+            /** @description Where the labels come from. Labels of the pool come from the pool. */
+            source?: string;
         };
         /** @description What became of an import. */
         Imported: {
@@ -809,6 +954,15 @@ export interface components {
             /** @description Ids that are not in the pool, whose labels were left out. */
             unknown: string[];
         };
+        /** @description One label or mark to import. */
+        ImportedLabel: {
+            /** @description Its label, or its mark. */
+            content: components["schemas"]["LabelContent"];
+            /** @description The item. */
+            item: components["schemas"]["ItemName"];
+            /** @description Where it stands in its file, for messages. */
+            place?: string;
+        };
         /** @description An estimate with its 95 % interval. */
         Interval: {
             /**
@@ -826,6 +980,18 @@ export interface components {
              * @description The estimate.
              */
             mean: number;
+        };
+        /** @description How an item is named: by its id, or by its row. */
+        ItemName: {
+            /** @description The id as it stands in the file. */
+            id: string;
+            /** @description The id without its first character, where that guards against formulas of spreadsheets. */
+            unguarded?: string | null;
+        } | {
+            /** @description The row, from 0. */
+            row: number;
+            /** @description The number of rows of the file, which must be that of the pool. */
+            rows: number;
         };
         /** @description An item with all that is known about it. */
         ItemView: {
@@ -857,13 +1023,37 @@ export interface components {
             row: number;
             /**
              * Format: double
-             * @description How telling its label would be, where the model has asked for it.
+             * @description The acquisition's score of the item, if the item is a question of the model.
              */
             score: number | null;
             /** @description How to show it. */
             show: components["schemas"]["Shown"];
             /** @description Why it is asked, in words. */
             why: string | null;
+        };
+        /** @description What a file has about an item. */
+        LabelContent: {
+            /** @description It decides between differing answers. */
+            adjudicates?: boolean;
+            /** @description The annotator, if the file names one. */
+            annotator?: string | null;
+            /** @description Names of classes, with weights. */
+            classes: [
+                string,
+                number
+            ][];
+            /** @enum {string} */
+            kind: "label";
+            /**
+             * Format: int64
+             * @description Its place among the labels of an export.
+             */
+            order?: number | null;
+        } | {
+            /** @enum {string} */
+            kind: "mark";
+            /** @description The mark. */
+            mark: components["schemas"]["Mark"];
         };
         /** @description A label and who gave it. */
         LabelOf: {
@@ -872,20 +1062,13 @@ export interface components {
             /** @description The classes. */
             classes: components["schemas"]["Share"][];
         };
-        /** @description Labels to import. */
-        Labels: {
-            /** @description Classes that are not there are added. */
-            add_classes?: boolean;
-            /** @description The annotator of labels that come without one. */
-            annotator?: string | null;
-            /** @description The labels as a file of ours gives them. */
-            given: unknown[];
-            /** @description Made by the sender. */
-            key: string;
-            /** @description Labels of items that are not in the pool are left out. */
-            skip_unknown?: boolean;
-            /** @description Where they come from. */
-            source: string;
+        /** @description What is to be opened in a browser. */
+        Launch: {
+            /**
+             * @description A file that leads to the link, instead of the link itself. The arguments of a program that opens a browser can be
+             *     read by everybody on the machine.
+             */
+            file?: boolean;
         };
         /** @description What a backup holds. */
         Manifest: {
@@ -906,6 +1089,11 @@ export interface components {
              */
             time: number;
         };
+        /**
+         * @description What else was decided about an item.
+         * @enum {string}
+         */
+        Mark: "skipped" | "excluded" | "gone";
         /** @description A labelled item that is near. */
         Near: {
             /**
@@ -931,6 +1119,26 @@ export interface components {
             count?: number;
             /** @description Items that are on screen already. */
             except?: string[];
+        };
+        /** @description How many open items are believed to be of each class. */
+        Open: {
+            /** @description The classes, those with open items only. */
+            classes: components["schemas"]["OpenOf"][];
+            /**
+             * Format: int64
+             * @description The version of the log that the belief was made from.
+             */
+            version: number;
+        };
+        /** @description The open items that are believed to be of a class. */
+        OpenOf: {
+            /**
+             * Format: int32
+             * @description The class.
+             */
+            class: number;
+            /** @description How many they are. */
+            items: number;
         };
         /** @description A part of a list and how long it is. */
         Page_Believed: {
@@ -981,7 +1189,7 @@ export interface components {
             rows: {
                 /** @description Who. */
                 annotator: string;
-                /** @description The classes of a label, also of one that was kept aside. */
+                /** @description The classes of a label, also of one that was stored as a conflict. */
                 classes?: components["schemas"]["Share"][];
                 /**
                  * Format: int64
@@ -990,10 +1198,17 @@ export interface components {
                 group: number;
                 /** @description The item, if it is about one. */
                 item: string | null;
+                /** @description Some of the items of those decisions. */
+                items?: string[];
                 /** @description What, in a word. */
                 kind: string;
                 /** @description The item had all the answers it needs. */
                 late: boolean;
+                /**
+                 * Format: int64
+                 * @description The group that an undo or redo is about.
+                 */
+                of?: number | null;
                 /**
                  * Format: int64
                  * @description Its place.
@@ -1001,6 +1216,36 @@ export interface components {
                 seq: number;
                 /** @description The rest in words. */
                 text: string;
+                /**
+                 * Format: int64
+                 * @description When: milliseconds since 1970.
+                 */
+                time: number;
+                /** @description Where one row stands for decisions that were made in one step: how many they are. */
+                together?: number | null;
+                /** @description It stands and can be taken back by its group. */
+                undoable: boolean;
+                /** @description It was taken back. */
+                undone: boolean;
+            }[];
+            /** @description How many there are in all. */
+            total: number;
+            /**
+             * Format: int64
+             * @description The version of the log.
+             */
+            version: number;
+        };
+        /** @description A part of a list and how long it is. */
+        Page_Passed: {
+            /** @description Some of them. */
+            rows: {
+                /** @description Who decided that. */
+                annotator: string;
+                /** @description Whether it is left out: not asked, and its labels do not count. Else it is only not asked. */
+                excluded: boolean;
+                /** @description The item. */
+                id: string;
                 /**
                  * Format: int64
                  * @description When: milliseconds since 1970.
@@ -1021,7 +1266,7 @@ export interface components {
             rows: {
                 /**
                  * Format: int32
-                 * @description The class that the other labels foretell.
+                 * @description The class that the other labels predict.
                  */
                 expected: number;
                 /** @description The item. */
@@ -1031,6 +1276,8 @@ export interface components {
                  * @description The class it was given.
                  */
                 label: number;
+                /** @description Who said what about it. */
+                labels: components["schemas"]["LabelOf"][];
                 /**
                  * Format: double
                  * @description The probability of the class it was given, by the other labels.
@@ -1044,6 +1291,20 @@ export interface components {
              * @description The version of the log.
              */
             version: number;
+        };
+        /** @description An item that was passed over. */
+        Passed: {
+            /** @description Who decided that. */
+            annotator: string;
+            /** @description Whether it is left out: not asked, and its labels do not count. Else it is only not asked. */
+            excluded: boolean;
+            /** @description The item. */
+            id: string;
+            /**
+             * Format: int64
+             * @description When: milliseconds since 1970.
+             */
+            time: number;
         };
         /** @description How the project stood at a moment. */
         Point: {
@@ -1087,7 +1348,7 @@ export interface components {
             code: string;
             /**
              * Format: int64
-             * @description The place in the log where an answer that could not be taken is kept aside.
+             * @description The place in the log of an answer that was stored as a conflict.
              */
             conflict?: number;
             /** @description What, where, what was kept, what to do. */
@@ -1098,10 +1359,15 @@ export interface components {
              */
             exit: number;
             /** @description The label that stands and the label that came, where they contradict each other. */
-            said?: [
+            labels?: [
                 string,
                 string
             ];
+            /**
+             * Format: int32
+             * @description In how many seconds the same request may be answered otherwise.
+             */
+            retry_after?: number;
             /**
              * Format: int32
              * @description The status of HTTP.
@@ -1122,20 +1388,27 @@ export interface components {
             };
             /** @description What is wrong with the model; labels are taken all the same. */
             banner: string | null;
-            /** @description The live classes. */
+            /** @description The live classes, in the order in which people see them. */
             classes: components["schemas"]["ClassInfo"][];
             /** @description Decisions that need attention. */
             conflicts: number;
-            /** @description Whether the next question is known for every answer to the present one. */
-            foreseen: boolean;
             /** @description Its id. */
             id: string;
             /** @description What an item is, in a word. */
             item_word: string;
             /** @description Number of items. */
             items: number;
+            /** @description Items that have a label in the pool itself, where some but not all have one, until all of them are decided. */
+            known: number;
+            /** @description Names among those labels that are almost those of other classes, with the others. */
+            known_alike: [
+                string,
+                string
+            ][];
             /** @description Items with a label that counts. */
             labelled: number;
+            /** @description Whether the next question is known for every answer to the present one. */
+            lookahead: boolean;
             /** @description Whether the model is ready: it needs two classes. */
             model_ready: boolean;
             /**
@@ -1207,6 +1480,25 @@ export interface components {
             /** @description Columns. */
             width: number;
         };
+        /** @description A browser that is signed in. */
+        SessionRow: {
+            /** @description The browser in words. */
+            browser: string;
+            /** @description The name of the session. It is no secret. */
+            id: string;
+            /**
+             * Format: int64
+             * @description When it signed in: milliseconds since 1970.
+             */
+            made: number;
+            /** @description Whether it is that of who asks. */
+            mine: boolean;
+            /**
+             * Format: int64
+             * @description When it was last used.
+             */
+            used: number;
+        };
         /** @description A class and how much of the answer it is. */
         Share: {
             /**
@@ -1257,9 +1549,9 @@ export interface components {
         Status: {
             /** @description The annotators. */
             annotators: components["schemas"]["AnnotatorCount"][];
-            /** @description The live classes. */
+            /** @description The live classes, in the order in which people see them. */
             classes: components["schemas"]["ClassCount"][];
-            /** @description Answers that wait for somebody to decide. */
+            /** @description The unresolved conflicts. */
             conflicts: components["schemas"]["Conflict"][];
             /** @description Items whose labels differ. */
             disagreements: components["schemas"]["Contradiction"][];
@@ -1301,6 +1593,8 @@ export interface components {
             also_by?: string[];
             /** @description The items that an undo took back or a redo brought back; some of them, if they are very many. */
             items?: string[];
+            /** @description How many items these are in all. */
+            turned?: number;
             /**
              * Format: int64
              * @description The version of the log now.
@@ -1322,7 +1616,7 @@ export interface components {
         Suspect: {
             /**
              * Format: int32
-             * @description The class that the other labels foretell.
+             * @description The class that the other labels predict.
              */
             expected: number;
             /** @description The item. */
@@ -1332,11 +1626,18 @@ export interface components {
              * @description The class it was given.
              */
             label: number;
+            /** @description Who said what about it. */
+            labels: components["schemas"]["LabelOf"][];
             /**
              * Format: double
              * @description The probability of the class it was given, by the other labels.
              */
             probability: number;
+        };
+        /** @description Python that trains a classifier on an export. */
+        TrainingExample: {
+            /** @description The code: it reads the CSV of the project from the folder in which it runs. */
+            code: string;
         };
         /**
          * @description Whether to go on.
@@ -1583,10 +1884,14 @@ export interface operations {
     export: {
         parameters: {
             query?: {
-                /** @description csv, jsonl, npz or parquet. */
+                /** @description csv, jsonl, npz, parquet, or maps of a scene. */
                 format?: string;
                 /** @description Only labels, no predictions. */
                 labels_only?: boolean;
+                /** @description Whether the columns of the pool come with it; by default those of tables and texts, unless only labels are wanted. */
+                original_columns?: boolean;
+                /** @description A preview: the number of rows to return, those with answers first, without the columns of the pool. */
+                preview?: number;
             };
             header?: never;
             path?: never;
@@ -1612,6 +1917,34 @@ export interface operations {
             };
         };
     };
+    example: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description code that runs beside the CSV */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrainingExample"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     history: {
         parameters: {
             query?: {
@@ -1621,6 +1954,8 @@ export interface operations {
                 limit?: number;
                 /** @description Only what contains this text. */
                 search?: string;
+                /** @description One row for all decisions of one kind that were made in one step. */
+                by_step?: boolean;
             };
             header?: never;
             path?: never;
@@ -1686,7 +2021,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Labels"];
+                "application/json": components["schemas"]["ImportRequest"];
             };
         };
         responses: {
@@ -1752,7 +2087,10 @@ export interface operations {
                 class?: number;
                 /** @description In which order. */
                 order?: "row" | "certain" | "doubtful";
-                /** @description Only items without a label. */
+                /**
+                 * @description Only items that may be asked: without a label, not skipped, not excluded; with a class, only where a label says
+                 *     anything about it.
+                 */
                 open?: boolean;
                 /** @description Only items with a label. */
                 labelled?: boolean;
@@ -1783,14 +2121,18 @@ export interface operations {
             };
         };
     };
-    launch_code: {
+    launch: {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Launch"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -1842,7 +2184,7 @@ export interface operations {
             query: {
                 /** @description The id of the item. */
                 id: string;
-                /** @description The longest side, in pixels; at most 2048. */
+                /** @description The longest side, in pixels; at most 4096, and 2048 if it is left out. */
                 side?: number;
             };
             header?: never;
@@ -1888,6 +2230,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Questions"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    open: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Open"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    passed: {
+        parameters: {
+            query?: {
+                /** @description How many to leave out at the beginning. */
+                offset?: number;
+                /** @description How many at most; up to 1000. */
+                limit?: number;
+                /** @description Only what contains this text. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Passed"];
                 };
             };
             default: {
@@ -2030,6 +2433,64 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": number[];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRow"][];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndSessions"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRow"][];
                 };
             };
             default: {

@@ -1,11 +1,13 @@
 // The page: its frame, its views, its keys. Everything else is in the modules this one puts together.
 
-import { Refusal } from "./api.js";
-import { at, calmly, draw as svg, fill, make, toast } from "./dom.js";
+import { Refusal, newKey, onPlace, post } from "./api.js";
+import { at, calmly, draw as svg, fill, foreign, make, saveAs, toast } from "./dom.js";
 import { askName, editClasses, showKeys } from "./dialogs.js";
-import { commandOf, typing } from "./keys.js";
+import { commandOf, composing, typing } from "./keys.js";
 import * as outbox from "./outbox.js";
-import { tellRefusal } from "./refusals.js";
+import { complain, tellRefusal } from "./refusals.js";
+import { scrolled, sideways } from "./scrolling.js";
+import { begin, hasLaunchCode, place, project } from "./session.js";
 import { annotator, listen, onNews, refresh, shared } from "./state.js";
 import { T } from "./strings.js";
 import { bulkView } from "./views/bulk.js";
@@ -25,6 +27,8 @@ const makers = { label: labelView, map: mapView, scene: sceneView, bulk: bulkVie
 const views = new Map();
 /** @type {Name} */
 let current = "label";
+/** Whether another project is served here: then nothing can be labelled until ours is back. */
+let stopped = false;
 
 function names() {
   const all = /** @type {Name[]} */ (Object.keys(makers));
@@ -36,6 +40,7 @@ function show(name) {
   const before = views.get(current);
   if (before && current !== name) before.hide?.();
   current = name;
+  if (stopped) return;
   let view = views.get(name);
   if (!view) {
     const maker = makers[name];
@@ -57,10 +62,23 @@ function drawTabs() {
   tabsFrom = from;
   fill(at("tabs"), names().map((name) => make("a", { href: `#${name}`, aria: name === current ? { current: "page" } : {} }, T.views[name],
     name === "review" && shared.project.conflicts > 0 && make("span", { class: "badge" }, shared.project.conflicts))));
-  at("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  at("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+}
+
+/** Another project is served at the address of this page, or ours is again. @param {"here"|"elsewhere"} place */
+function meet(place) {
+  stopped = place === "elsewhere";
+  drawBanner();
+  if (!stopped) { route(); return; }
+  views.get(current)?.hide?.();
+  const { waiting } = outbox.state();
+  fill(at("main"), make("div", { class: "empty elsewhere", role: "alert" }, make("h2", {}, T.elsewhere), make("p", {}, T.elsewhereHow(shared.project.name, waiting)),
+    make("div", { class: "row" }, waiting > 0 && make("button", { type: "button", on: { click: saveFile } }, T.saveFile),
+      make("button", { class: "main", type: "button", on: { click: () => location.reload() } }, T.openOther))));
 }
 
 function route() {
+  if (hasLaunchCode()) return;
   // The link past the header leads to the view that is shown.
   if (location.hash === "#main") { at("main").focus(); return; }
   const wanted = /** @type {Name} */ (location.hash.slice(1));
@@ -85,20 +103,45 @@ let bannerFrom = "";
 /** What people must know before they go on: first what could lose answers. */
 function drawBanner() {
   const { waiting, unkept, trouble } = outbox.state();
-  const text = unkept ? T.unkept(unkept) : trouble === "signed-out" ? T.signedOut(waiting) : shared.online ? shared.project.banner : T.offlineLong(waiting);
+  const troubles = { none: null, offline: null, "signed-out": T.signedOut(waiting), elsewhere: T.elsewhereHow(shared.project.name, waiting), unproven: T.unprovenLong(waiting) };
+  // Where the page says itself that another project is here, the banner need not.
+  const text = stopped ? null : unkept ? T.unkept(unkept) : troubles[trouble] ?? (shared.online ? shared.project.banner : T.offlineLong(waiting));
   const stuck = waiting > 0 && (unkept > 0 || trouble !== "none" || !shared.online);
-  const from = JSON.stringify([text, stuck]);
+  // Labels that are there already are offered, until somebody takes or refuses them here.
+  const offered = !text && !stopped && shared.project.known > 0 && !localStorage.getItem(knownKey()) ? shared.project.known : 0;
+  const alike = offered ? shared.project.known_alike : [];
+  const from = JSON.stringify([text, stuck, offered, alike]);
   if (from === bannerFrom) return;
   bannerFrom = from;
-  fill(at("banner"), make("span", {}, text ?? ""), stuck && make("button", { type: "button", on: { click: saveFile } }, T.saveFile));
-  at("banner").hidden = !text;
+  at("banner").classList.toggle("offer", offered > 0);
+  at("banner").setAttribute("role", offered ? "status" : "alert");
+  const button = (/** @type {string} */ words, /** @type {() => void} */ work) => make("button", { type: "button", on: { click: work } }, words);
+  fill(at("banner"), make("span", {}, offered ? T.known(offered, shared.project.items, shared.project.item_word) : text ?? "", alike.length > 0 && foreign(` ${T.knownAlike(alike)}`)), stuck && button(T.saveFile, saveFile),
+    offered > 0 && button(T.knownUse, useKnown), offered > 0 && button(T.knownIgnore, ignoreKnown));
+  at("banner").hidden = !text && !offered;
+}
+
+const knownKey = () => `dial-known-${shared.project.id}`;
+
+function ignoreKnown() {
+  localStorage.setItem(knownKey(), "ignored");
+  drawBanner();
+}
+
+/** Takes over the labels that the pool itself has. */
+async function useKnown() {
+  try {
+    const imported = await post("import", { of_pool: true, key: newKey(), annotator: null });
+    toast(T.knownTaken(imported.labels), "good");
+    await refresh();
+  } catch (error) {
+    complain(error);
+  }
 }
 
 /** What waits as a file, for whoever must close the browser before the server is back. */
 function saveFile() {
-  const url = URL.createObjectURL(new Blob([outbox.written()], { type: "application/json" }));
-  make("a", { href: url, download: `${shared.project.name}-answers.json` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
+  saveAs(new Blob([outbox.written()], { type: "application/json" }), `${shared.project.name}-answers.json`);
 }
 
 /** @param {outbox.State} state */
@@ -114,7 +157,9 @@ function drawSaved(state) {
 
 /** @param {KeyboardEvent} event */
 function key(event) {
-  if (event.defaultPrevented || document.querySelector("dialog[open]") || typing(event.target)) return;
+  if (stopped || event.defaultPrevented || composing(event) || document.querySelector("dialog[open]") || typing(event.target)) return;
+  // A slider has the arrows for itself.
+  if (event.target instanceof HTMLInputElement && event.key.startsWith("Arrow")) return;
   const command = commandOf(event);
   // A focused button is pressed by Enter and Space as everywhere.
   const pressed = event.target instanceof Element && event.target.closest("button, a, select, summary, input");
@@ -124,7 +169,10 @@ function key(event) {
   else if (command === "before" || command === "after") {
     const all = names();
     location.hash = all[(all.indexOf(current) + (command === "after" ? 1 : all.length - 1)) % all.length];
-  } else if (!views.get(current)?.key?.(event)) return;
+  } else {
+    const view = views.get(current);
+    if (!view?.key?.(event) && !(view && scrolled(event, view.element))) return;
+  }
   event.preventDefault();
 }
 
@@ -144,6 +192,8 @@ function themes() {
 
 async function start() {
   themes();
+  // A new link that is opened in this very tab only changes what is behind the #.
+  addEventListener("hashchange", () => { if (hasLaunchCode()) location.reload(); });
   fill(at("theme"), "◐");
   for (const [id, words] of Object.entries({ theme: T.theme, help: T.help, person: T.yourName })) {
     at(id).title = words;
@@ -151,9 +201,11 @@ async function start() {
   }
   at("skip-link").textContent = T.skipLink;
   at("tabs").setAttribute("aria-label", T.viewsLabel);
+  sideways(at("tabs"));
   at("person").addEventListener("click", askName);
   at("help").addEventListener("click", showKeys);
   try {
+    if (!await begin()) throw new Refusal(401, "", "");
     await refresh();
   } catch (error) {
     const out = error instanceof Refusal && error.status === 401;
@@ -162,7 +214,7 @@ async function start() {
     return;
   }
   outbox.onState(drawSaved);
-  await outbox.open(shared.project.id, (submission, refusal) => {
+  await outbox.open(project(), place(), (submission, refusal) => {
     tellRefusal(submission, refusal);
     refresh().catch(() => {});
   });
@@ -183,6 +235,7 @@ async function start() {
     news.add(what);
     spread();
   });
+  onPlace(meet);
   drawFrame();
   listen();
   addEventListener("hashchange", route);

@@ -2,16 +2,17 @@
 //
 //   decide -> IndexedDB -> sent in order, again and again, by its key -> acknowledged -> removed
 //
+// Only an answer that is proven to come from the server of this project (session.js) acknowledges or refuses anything.
 // A reload, a crash, a restart of the server or being signed out lose nothing: what is there is sent when it can be. Tabs
 // share the outbox; the one that holds the lock sends. A decision that the server refuses for good is taken out, and its sender is told.
 
-import { Refusal, post } from "./api.js";
+import { Refusal, get, post } from "./api.js";
 import { T } from "./strings.js";
 
 /** @typedef {import("./types.js").Submission} Submission */
 /** @typedef {import("./types.js").Stored} Stored */
-/** @typedef {{place?: number, unkept?: boolean, project: string, submission: Submission}} Entry */
-/** @typedef {{waiting: number, unkept: number, trouble: "none"|"offline"|"signed-out", lasting: boolean}} State */
+/** @typedef {{place?: number, unkept?: boolean, project: string, home?: string, submission: Submission}} Entry `home` is the place of the project; `place` is that in the outbox. */
+/** @typedef {{waiting: number, unkept: number, trouble: "none"|"offline"|"unproven"|"elsewhere"|"signed-out", lasting: boolean}} State */
 
 const NAME = "dial-outbox";
 const TABLE = "submissions";
@@ -27,21 +28,23 @@ const listeners = new Set();
 /** @type {State["trouble"]} */
 let trouble = "none";
 let project = "";
+let home = "";
 let sending = false;
 let retry = 0;
 /** @type {(submission: Submission, refusal: Refusal) => void} */
 let refused = () => {};
 
 /**
- * Opens the outbox of a project and sends what an earlier page left.
+ * Opens the outbox of a project at its place and sends what an earlier page left. Answers for a copy of it stay where they are.
  * @param {string} id
+ * @param {string} at
  * @param {(submission: Submission, refusal: Refusal) => void} onRefused
  */
-export async function open(id, onRefused) {
-  project = id;
+export async function open(id, at, onRefused) {
+  [project, home] = [id, at];
   refused = onRefused;
   database = await openDatabase().catch(() => null);
-  waiting = (await stored()).filter((entry) => entry.project === project);
+  waiting = (await stored()).filter(isOurs);
   tell();
   send();
   addEventListener("online", () => send());
@@ -76,7 +79,7 @@ export function itemOf(decision) {
  */
 export async function decide(submission) {
   /** @type {Entry} */
-  const entry = { project, submission };
+  const entry = { project, home, submission };
   const answer = new Promise((resolve, reject) => senders.set(submission.key, { submission, resolve, reject }));
   // A sender that does not wait for its answer is told by `refused`.
   answer.catch(() => {});
@@ -101,6 +104,8 @@ export async function send() {
   try {
     await alone(async () => {
       if (database) await refresh();
+      // After a trouble nothing is sent to whoever answers now before the server has proven itself.
+      if (waiting.length && trouble !== "none") await get("project").catch(passed);
       while (waiting.length) {
         const entry = waiting[0];
         try {
@@ -110,10 +115,7 @@ export async function send() {
           senders.get(entry.submission.key)?.resolve(answer);
         } catch (error) {
           const refusal = error instanceof Refusal ? error : new Refusal(0, "", String(error));
-          if (refusal.passing) {
-            trouble = refusal.status === 401 ? "signed-out" : "offline";
-            throw refusal;
-          }
+          if (refusal.passing) passed(refusal);
           await done(entry);
           trouble = "none";
           turnDown(entry.submission, refusal);
@@ -131,6 +133,13 @@ export async function send() {
     tell();
     if (waiting.length && trouble === "none") send();
   }
+}
+
+/** What keeps answers here for now. @param {unknown} error @returns {never} */
+function passed(error) {
+  const refusal = error instanceof Refusal ? error : new Refusal(0, "", String(error));
+  trouble = refusal.elsewhere ? "elsewhere" : refusal.status === 401 ? "signed-out" : refusal.code === "unproven" ? "unproven" : "offline";
+  throw refusal;
 }
 
 /** Says that something was refused for good: first to people, then to whoever waits for it. @param {Submission} submission @param {Refusal} refusal */
@@ -175,10 +184,13 @@ async function settle() {
 
 /** Entries that other tabs have added or sent meanwhile. */
 async function refresh() {
-  const there = (await stored()).filter((entry) => entry.project === project);
+  const there = (await stored()).filter(isOurs);
   const unkept = waiting.filter((entry) => entry.place === undefined);
   waiting = [...there, ...unkept.filter((entry) => there.every((other) => other.submission.key !== entry.submission.key))];
 }
+
+/** @param {Entry} entry */
+const isOurs = (entry) => entry.project === project && (entry.home ?? home) === home;
 
 /** @param {Entry} entry */
 async function done(entry) {
@@ -190,7 +202,7 @@ async function done(entry) {
 /** @param {() => Promise<void>} work One tab at a time. */
 async function alone(work) {
   if (!navigator.locks || !database) return work();
-  await navigator.locks.request(`dial-outbox-${project}`, work);
+  await navigator.locks.request(`dial-outbox-${project}-${home}`, work);
 }
 
 function tell() {
@@ -236,6 +248,6 @@ async function stored() {
 
 /** @param {Entry} entry @returns {Promise<number>} */
 async function keep(entry) {
-  const plain = { project: entry.project, submission: entry.submission };
+  const plain = { project: entry.project, home: entry.home, submission: entry.submission };
   return Number(await within("readwrite", (table) => table.add(plain)));
 }

@@ -11,9 +11,9 @@ import { annotator, classOf, saidOf, submit } from "./state.js";
 import { T } from "./strings.js";
 
 /** Items that may be called at once. */
-const MOST = 10000;
+const MAX_BULK = 10000;
 /** Answers for many at once count less than one that somebody looked at. */
-const MANY = 0.5;
+const BULK_WEIGHT = 0.5;
 
 export class Panel {
   /** @param {() => void} changed Called when the choice changes. */
@@ -48,8 +48,8 @@ export class Panel {
     this.picker.draw();
     const labels = this.card?.labels.map((label) => make("p", { class: "small soft" }, foreign(T.says(label.annotator, saidOf(label.classes)))));
     fill(this.element, title, this.card && large(this.card.show, this.card.id), labels ?? null,
-      many && make("p", { class: "soft small" }, this.rows.length > MOST ? T.chosenTooMany(this.rows.length) : T.bulkWeight),
-      this.rows.length <= MOST && this.picker.element,
+      many && make("p", { class: "soft small" }, this.rows.length > MAX_BULK ? T.chosenTooMany(this.rows.length) : T.bulkWeight),
+      this.rows.length <= MAX_BULK && this.picker.element,
       this.card?.belief && bars(this.card.belief));
   }
 
@@ -57,10 +57,10 @@ export class Panel {
   async label(id, soft = false) {
     const rows = this.rows;
     const many = rows.length > 1;
-    if (!rows.length || rows.length > MOST || (!many && !this.card)) return;
+    if (!rows.length || rows.length > MAX_BULK || (!many && !this.card)) return;
     try {
       const ids = many ? await api.post("ids", { rows }) : [this.card?.id ?? ""];
-      const classes = [{ class: id, weight: many || soft ? MANY : 1 }];
+      const classes = [{ class: id, weight: many || soft ? BULK_WEIGHT : 1 }];
       const replace = many || (this.card?.labels.some((label) => label.annotator === annotator()) ?? false);
       await submit(ids.map((item) => ({ kind: "label", item, classes })), { replace });
       const words = many ? T.bulkDone(rows.length, classOf(id).name) : T.took(ids[0], classOf(id).name);
@@ -90,8 +90,8 @@ export function turnKey(event, after = () => {}) {
 /** @param {"undo"|"redo"} kind The latest decision of whoever labels here. */
 async function turn(kind) {
   try {
-    const { items = [] } = await submit([{ kind, group: null }]);
-    toast(T.turned(kind, items), "good");
+    const { items = [], turned = 0 } = await submit([{ kind, group: null }]);
+    toast(T.turned(kind, items, turned), "good");
   } catch (error) {
     complain(error);
   }

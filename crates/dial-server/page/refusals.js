@@ -31,10 +31,10 @@ function inWords(submission, refusal) {
   const again = () => { decide({ ...submission, key: newKey(), replace: true }).catch(() => {}); };
   const [first] = submission.decisions;
   const many = submission.decisions.length > 1;
-  const { code, conflict, said } = refusal;
-  if (code === "C3" && conflict !== undefined && said) {
-    const settle = () => { decide({ key: newKey(), annotator: submission.annotator, decisions: [{ kind: "resolve", conflict }] }).catch(() => {}); };
-    return { text: T.contradiction(itemOf(first), said[0], said[1]), offers: [[T.take(said[1]), again], [T.keep(said[0]), settle]] };
+  const { code, conflict, labels } = refusal;
+  if (code === "C3" && conflict !== undefined && labels) {
+    const resolve = () => { decide({ key: newKey(), annotator: submission.annotator, decisions: [{ kind: "resolve", conflict }] }).catch(() => {}); };
+    return { text: T.contradiction(itemOf(first), labels[0], labels[1]), offers: [[T.take(labels[1]), again], [T.keep(labels[0]), resolve]] };
   }
   if (code === "C3" && many) return { text: T.contradictions, offers: [[T.replaceAll, again]] };
   if (code === "C6") return { text: T.classGoneFor(itemOf(first)), offers: [[T.look, () => lookAt("conflicts")]] };
@@ -50,7 +50,7 @@ function ofClasses(submission, refusal) {
     const nothing = refusal.message.startsWith("there is nothing");
     if (nothing) return { text: first.kind === "undo" ? T.nothingToUndo : T.nothingToRedo, offers: [] };
     const last = refusal.message.includes("two classes");
-    return { text: last ? T.undoTwoClasses : T.undoLater, offers: last ? [] : [[T.look, () => lookAt("history")]] };
+    return { text: last ? T.undoTwoClasses : sentence(refusal.message), offers: last ? [] : [[T.look, () => lookAt("history")]] };
   }
   const other = shared.project.classes.find((one) => "name" in first && one.name === first.name);
   if (!other) return { text: sentence(refusal.message), offers: [] };

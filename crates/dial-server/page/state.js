@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { calmly } from "./dom.js";
-import { listen as news } from "./line.js";
+import { listen as news } from "./news.js";
 import { decide, send } from "./outbox.js";
 import { T } from "./strings.js";
 
@@ -27,6 +27,27 @@ export function onNews(listener) {
 /** @param {News} what */
 function tell(what) {
   for (const listener of listeners) listener(what);
+}
+
+/** A name without what people vary when they mean the same: case, accents, spaces and marks between words, a plural. @param {string} name */
+function core(name) {
+  const plain = name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/[\s_.-]+/g, "");
+  return plain.length > 3 ? plain.replace(/(?<=[sxz]|ch|sh)es$|(?<!s)s$/, "") : plain;
+}
+
+/** Letters from which on a slip of one makes no other word. */
+const LONG = 5;
+
+/** Whether two names are likely to mean the same class: the same but for what people vary, or a slip of one letter. @param {string} a @param {string} b */
+export function areAlike(a, b) {
+  const [x, y] = [core(a), core(b)];
+  if (x === y) return x !== "";
+  if (Math.min(x.length, y.length) < LONG || Math.abs(x.length - y.length) > 1 || /\d/.test(x + y)) return false;
+  let start = 0;
+  while (start < x.length && x[start] === y[start]) start++;
+  const rest = (/** @type {string} */ text, /** @type {number} */ more) => text.slice(start + more);
+  const swapped = x[start] === y[start + 1] && x[start + 1] === y[start] && rest(x, 2) === rest(y, 2);
+  return swapped || rest(x, 1) === rest(y, 1) || rest(x, 1) === rest(y, 0) || rest(x, 0) === rest(y, 1);
 }
 
 /** Who labels here. */
@@ -57,6 +78,8 @@ function shaped(classes) {
 /** Reads the project again. */
 export async function refresh() {
   const found = await api.get("project");
+  // A page is of one project for as long as it lives: its classes and rows mean something else in another one.
+  if (shared.project && found.id !== shared.project.id) throw new api.Refusal(409, "C8", T.elsewhere);
   // Answers may overtake each other.
   if (!shared.project || found.version >= shared.project.version) shared.project = { ...found, classes: shaped(found.classes) };
   tell("project");
@@ -88,14 +111,24 @@ export function submit(decisions, how = {}) {
   return decide(submission);
 }
 
+/** A class that is called almost like that. @param {string} name @param {number} [id] A class that is not meant. @returns {ClassInfo|undefined} */
+export function classAlike(name, id) {
+  return shared.project.classes.find((one) => one.id !== id && areAlike(one.name, name));
+}
+
 /**
- * Adds a class and says which one it became.
+ * Adds a class and says which one it became: one that is there, if that is meant; none, if neither is.
  * @param {string} name
- * @returns {Promise<ClassInfo>}
+ * @param {(name: string, other: ClassInfo) => Promise<"other"|"new"|null>} ask Where a class is called almost the same.
+ * @returns {Promise<ClassInfo|null>}
  */
-export async function addClass(name) {
+export async function addClass(name, ask) {
   const there = shared.project.classes.find((one) => one.name === name.trim());
   if (there) return there;
+  const alike = classAlike(name);
+  const meant = alike ? await ask(name.trim(), alike) : "new";
+  if (alike && meant === "other") return alike;
+  if (meant === null) return null;
   await submit([{ kind: "add-class", name: name.trim() }]);
   const project = await refresh();
   const found = project.classes.find((one) => one.name === name.trim());

@@ -21,6 +21,7 @@
 /** @typedef {Schemas["Submission"]} Submission */
 /** @typedef {Schemas["Stored"]} Stored */
 /** @typedef {Schemas["Problem"]} Problem */
+/** @typedef {Schemas["Passed"]} Passed */
 
 /**
  * The paths that take a method, without what all begin with.

@@ -2,7 +2,7 @@
 
 use dial::{ClassId, NodeId, Prediction, Session};
 use dial_data::Show;
-use dial_store::{Log, Material};
+use dial_store::{Log, PreparedPool};
 
 use crate::http::wire::{Belief, Effect, ItemView, LabelOf, Near, Probability, Share, Shown};
 use crate::model_worker::ModelSnapshot;
@@ -10,11 +10,11 @@ use crate::model_worker::ModelSnapshot;
 /// Labelled items that are shown beside an item.
 const NEAREST: usize = 5;
 
-/// The longest text that goes with a card; the whole text is shown by its own page.
-const LONGEST: usize = 100_000;
+/// The longest text that goes with an item to label; the whole text is shown by its own page.
+const MAX_TEXT_OF_ITEM: usize = 100_000;
 
 /// The longest text that goes with an item of a list.
-pub const SHORT: usize = 400;
+pub const MAX_TEXT_IN_LIST: usize = 400;
 
 /// What is believed about an item, by whoever believes it.
 pub struct Seen<'a> {
@@ -60,25 +60,25 @@ impl<'a> Seen<'a> {
 }
 
 /// How telling a label of an item would be, if it is one of the questions.
-fn score(snapshot: &ModelSnapshot, node: NodeId) -> Option<f64> {
+pub fn score(snapshot: &ModelSnapshot, node: NodeId) -> Option<f64> {
     let mut questions = snapshot.questions.iter();
     let asked = questions.find(|question| question.node == node);
     asked.map(|asked| asked.score)
 }
 
-/// The card of an item that was drawn at random.
-pub fn at_random(card: ItemView) -> ItemView {
+/// The view of an item that was drawn at random.
+pub fn at_random(view: ItemView) -> ItemView {
     ItemView {
         audit: true,
         why: Some("Drawn at random, to measure the accuracy.".into()),
-        ..card
+        ..view
     }
 }
 
-/// The card of an item.
-pub fn card(material: &Material, log: &Log, seen: Seen<'_>, node: NodeId) -> ItemView {
-    let pool = &material.pool;
-    let id = material.engine.items.id(node);
+/// The view of an item.
+pub fn view(prepared: &PreparedPool, log: &Log, seen: Seen<'_>, node: NodeId) -> ItemView {
+    let pool = &prepared.pool;
+    let id = prepared.engine.items.id(node);
     let beside = pool.beside.as_ref().map_or(Vec::new(), |table| {
         let cells = table.row(node.index()).iter().cloned();
         table
@@ -98,14 +98,14 @@ pub fn card(material: &Material, log: &Log, seen: Seen<'_>, node: NodeId) -> Ite
     } = seen;
     ItemView {
         row: node.0,
-        show: shown(material, node, &id, LONGEST),
+        show: shown(prepared, node, &id, MAX_TEXT_OF_ITEM),
         beside,
         why: prediction
             .as_ref()
             .map(|prediction| dial_store::why(log, prediction, classes)),
         nearest: prediction
             .as_ref()
-            .map_or(Vec::new(), |_| nearest(material, log, labelled, node)),
+            .map_or(Vec::new(), |_| nearest(prepared, log, labelled, node)),
         belief: prediction.map(|prediction| belief(&prediction, classes, version)),
         score,
         audit: false,
@@ -131,11 +131,11 @@ pub fn changes(snapshot: &ModelSnapshot, id: &str) -> Vec<Effect> {
 
 /// The live labels of an item.
 pub fn labels(log: &Log, item: &str) -> Vec<LabelOf> {
-    let of = |(annotator, classes): (&str, &[(ClassId, f64)])| LabelOf {
+    let of = |(annotator, classes): (&str, Vec<(ClassId, f64)>)| LabelOf {
         annotator: annotator.into(),
-        classes: Share::of(classes),
+        classes: Share::of(&classes),
     };
-    log.labels().labels_of(item).map(of).collect()
+    log.labels_of(item).map(of).collect()
 }
 
 /// What is believed about an item, for the wire.
@@ -157,8 +157,8 @@ pub fn belief(prediction: &Prediction, classes: &[ClassId], version: u64) -> Bel
 }
 
 /// How an item is shown, texts cut to so many characters.
-pub fn shown(material: &Material, node: NodeId, id: &str, longest: usize) -> Shown {
-    let pool = &material.pool;
+pub fn shown(prepared: &PreparedPool, node: NodeId, id: &str, longest: usize) -> Shown {
+    let pool = &prepared.pool;
     let numbers = || {
         let value = |column: usize| pool.shown().get(node.index(), column);
         (0..pool.shown().dim)
@@ -199,8 +199,8 @@ pub fn shown(material: &Material, node: NodeId, id: &str, longest: usize) -> Sho
 }
 
 /// The labelled items nearest to an item, by the features.
-fn nearest(material: &Material, log: &Log, labelled: &[NodeId], node: NodeId) -> Vec<Near> {
-    let Ok(features) = material.pool.matrix.features() else {
+fn nearest(prepared: &PreparedPool, log: &Log, labelled: &[NodeId], node: NodeId) -> Vec<Near> {
+    let Ok(features) = prepared.pool.matrix.features() else {
         return Vec::new();
     };
     let mut near: Vec<(f64, NodeId)> = labelled
@@ -215,15 +215,10 @@ fn nearest(material: &Material, log: &Log, labelled: &[NodeId], node: NodeId) ->
         .collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let of = |(distance, other): &(f64, NodeId)| {
-        let id = material.engine.items.id(*other);
-        let class = log
-            .labels()
-            .labels_of(&id)
-            .next()
-            .and_then(|(_, classes)| classes.first())?
-            .0
-            .0;
-        let show = shown(material, *other, &id, SHORT);
+        let id = prepared.engine.items.id(*other);
+        let (_, classes) = log.labels_of(&id).next()?;
+        let class = dial_store::heaviest(&classes)?.0;
+        let show = shown(prepared, *other, &id, MAX_TEXT_IN_LIST);
         Some(Near {
             id,
             class,

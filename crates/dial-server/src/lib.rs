@@ -11,8 +11,11 @@
 pub mod http;
 mod auth;
 mod app;
+mod connections;
+mod request_limiter;
 mod writer;
 mod model_worker;
+mod leases;
 mod assignment;
 mod map_worker;
 mod item_view;
@@ -20,8 +23,8 @@ mod progress;
 mod handle;
 mod serve;
 
-pub use handle::{Client, Local, Note, ProjectHandle};
+pub use handle::{Asked, Client, Local, Note, ProjectHandle};
 pub use http::router::document;
 #[doc(hidden)]
-pub use model_worker::Obstacle;
-pub use serve::{Address, Server, Settings, check_host};
+pub use model_worker::BeforeFollowing;
+pub use serve::{Address, Server, ServerOptions, check_host};

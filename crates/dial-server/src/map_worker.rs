@@ -11,15 +11,18 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use axum::body::Bytes;
 use dial::Control;
-use dial_store::{Material, Project};
+use dial_store::PreparedPool;
 use parking_lot::{Mutex, RwLock};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
+use crate::writer::SharedProject;
+
 /// The name under which the map is kept.
-const KEPT: &str = "layout";
+const LAYOUT_KEY: &str = "layout";
 
 /// What positions are made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -50,7 +53,7 @@ pub struct Map {
     /// What they are made from.
     pub layout: Layout,
     /// Pairs of f32 by row, little-endian.
-    pub bytes: Arc<Vec<u8>>,
+    pub bytes: Bytes,
 }
 
 /// Makes the map.
@@ -63,7 +66,7 @@ pub struct MapWorker {
 
 impl MapWorker {
     /// Starts to work on the map of a project.
-    pub fn start(material: Arc<Material>, project: Arc<RwLock<Project>>) -> MapWorker {
+    pub fn start(prepared: Arc<PreparedPool>, project: Arc<SharedProject>) -> MapWorker {
         let (tell, published) = watch::channel(0);
         let (map, control) = (Arc::default(), Control::new());
         let work = Work {
@@ -74,7 +77,7 @@ impl MapWorker {
         let run = move || {
             // A map that cannot be made is missed, but labels do not need it.
             if let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() {
-                let _ = pool.install(|| work.make(&material, &project));
+                let _ = pool.install(|| work.make(&prepared, &project));
             }
         };
         let thread = std::thread::Builder::new()
@@ -114,35 +117,35 @@ struct Work {
 }
 
 impl Work {
-    fn make(&self, material: &Material, project: &RwLock<Project>) -> dial_store::Result<()> {
-        let (mark, n) = (mark(material), material.pool.matrix.n);
+    fn make(&self, prepared: &PreparedPool, project: &SharedProject) -> dial_store::Result<()> {
+        let (mark, n) = (mark(prepared), prepared.pool.matrix.n);
         if let Some(bytes) = kept(project, &mark, n) {
             self.publish(Layout::Neighbours, bytes);
             return Ok(());
         }
-        let start = dial_data::plane(&material.pool.matrix, &self.control)?;
+        let start = dial_data::plane(&prepared.pool.matrix, &self.control)?;
         self.publish(Layout::Components, bytes(&start));
-        let Some(graph) = &material.engine.graph else {
+        let Some(graph) = &prepared.engine.graph else {
             return Ok(());
         };
         let mut watch = |positions: &[[f32; 2]]| self.publish(Layout::Moving, bytes(positions));
         let found = dial::graph::layout::layout(
             graph,
             &start,
-            material.recipe.config.seed,
+            prepared.recipe.config.seed,
             &self.control,
             &mut watch,
         )?;
         let found = bytes(&found);
         let keep = [mark.as_slice(), &found].concat();
         self.publish(Layout::Neighbours, found);
-        project.write().keep(KEPT, &keep)
+        project.change(|project| project.keep(LAYOUT_KEY, &keep))
     }
 
     fn publish(&self, layout: Layout, bytes: Vec<u8>) {
         let map = Map {
             layout,
-            bytes: Arc::new(bytes),
+            bytes: bytes.into(),
         };
         *self.map.write() = Some(map);
         self.tell.send_modify(|count| *count += 1);
@@ -150,18 +153,19 @@ impl Work {
 }
 
 /// What the layout depends on: features, graph, seed, and the way it is made.
-fn mark(material: &Material) -> [u8; 32] {
-    let (recipe, config) = (&material.recipe, &material.recipe.config);
+fn mark(prepared: &PreparedPool) -> [u8; 32] {
+    let (recipe, config) = (&prepared.recipe, &prepared.recipe.config);
+    let weights = config.weights_word();
     let words = format!(
-        "layout 2 {} {} {} {} {}",
-        recipe.features, config.k, config.weights, config.metric, config.seed
+        "layout 2 {} {} {weights} {} {}",
+        recipe.features, config.k, config.metric, config.seed
     );
     Sha256::digest(words).into()
 }
 
 /// The map that was kept, if it is that of this pool and whole.
-fn kept(project: &RwLock<Project>, mark: &[u8; 32], n: usize) -> Option<Vec<u8>> {
-    let kept = project.write().kept(KEPT).ok()??;
+fn kept(project: &SharedProject, mark: &[u8; 32], n: usize) -> Option<Vec<u8>> {
+    let kept = project.change(|project| project.kept(LAYOUT_KEY)).ok()??;
     let (found, bytes) = kept.split_at_checked(32)?;
     (found == mark && bytes.len() == 8 * n).then(|| bytes.to_vec())
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! new events -> session follows -> questions and belief published, with their version; a point of progress
 //!            -> ahead: the column of the item on screen; for every answer the next question and how much would change
+//!            -> after a start: points of progress that are missing
 //! ```
 //!
 //! What is done ahead stops as soon as there is something new. A failure, even a panic, loses no label: the last state
@@ -14,25 +15,29 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use dial::session::question::Foreseen;
+use dial::session::question::Lookahead;
 use dial::session::view::Overview;
-use dial::{ClassId, Control, Error, NodeId, Question, View};
-use dial_store::{Follower, Material, News, Project};
+use dial::{Change, ClassId, Control, Error, NodeId, Question, View};
+use dial_store::{Follower, Log, News, PreparedPool, Record};
 use parking_lot::{Condvar, Mutex, RwLock};
 use tokio::sync::watch;
 
 use crate::progress::Progress;
+use crate::writer::SharedProject;
 
-/// Classes up to which the next question is foreseen for every answer.
-const FORESEEN: usize = 10;
+/// Classes up to which the lookahead goes through every answer.
+const MAX_LOOKAHEAD_CLASSES: usize = 10;
 
 /// Questions asked ahead for several people at most.
-const AHEAD: usize = 16;
+const MAX_QUESTIONS_AHEAD: usize = 16;
+
+/// Items of a pool up to which missing points of progress are made: it takes a second session for a while.
+const LOOKED_BACK: usize = 500_000;
 
 /// Labels over which changes of class are counted.
-const RECENT: usize = 10;
+const LABELS_OF_RECENT_CHANGES: usize = 10;
 
-/// What was thought last.
+/// The questions and the belief of one place in the log.
 #[derive(Clone, Default)]
 pub struct ModelSnapshot {
     /// The place in the log it was made from.
@@ -43,8 +48,8 @@ pub struct ModelSnapshot {
     pub questions: Vec<Question>,
     /// How many questions were wanted; there may be fewer.
     pub asked: usize,
-    /// What to ask after an answer to the first question.
-    pub foreseen: HashMap<(String, ClassId), String>,
+    /// What to ask after each answer to the first question.
+    pub lookahead: HashMap<(String, ClassId), String>,
     /// How many other items would get another class by an answer to the first question.
     pub changed: HashMap<(String, ClassId), usize>,
     /// The share of items whose class the last labels changed.
@@ -63,7 +68,7 @@ impl ModelSnapshot {
         }
     }
 
-    /// What a session thinks: so many questions and, once two classes are known, the belief.
+    /// The snapshot of a session: so many questions and, once two classes are known, the belief.
     ///
     /// # Errors
     /// What a solve may fail with; cancelled.
@@ -121,12 +126,12 @@ struct Signals {
     now: Control,
 }
 
-/// What the tests put in the way of the model.
+/// What the tests run before the model follows the log to a version: it may wait or panic.
 #[doc(hidden)]
-pub type Obstacle = Arc<dyn Fn(u64) + Send + Sync>;
+pub type BeforeFollowing = Arc<dyn Fn(u64) + Send + Sync>;
 
 impl ModelWorker {
-    /// Starts to think about a project, once it is given its material; the progress so far is known.
+    /// The model of a project, and what its thread runs once the pool is prepared; the progress so far is known.
     pub fn new(progress: Progress) -> (ModelWorker, Start) {
         let (snapshot, signals, wake) = (RwLock::default(), Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared {
@@ -145,12 +150,12 @@ impl ModelWorker {
         )
     }
 
-    /// What was thought last.
+    /// The last snapshot.
     pub fn snapshot(&self) -> Arc<ModelSnapshot> {
         Arc::clone(&self.shared.snapshot.read())
     }
 
-    /// A counter of thoughts.
+    /// A counter of the snapshots published.
     pub fn published(&self) -> watch::Receiver<u64> {
         self.published.clone()
     }
@@ -168,7 +173,7 @@ impl ModelWorker {
     /// So many people are labelling.
     pub fn expect(&self, people: usize) {
         self.signals(|signals| {
-            // One question is thought of in any case; thinking again forgets what was foreseen.
+            // One question is chosen in any case; choosing again forgets the lookahead.
             if people > signals.people.max(1) {
                 signals.news = true;
             }
@@ -184,7 +189,7 @@ impl ModelWorker {
         });
     }
 
-    /// Stops thinking, also in the middle of a solve.
+    /// Stops the thread, also in the middle of a solve.
     pub fn stop(&self) {
         self.signals(|signals| {
             signals.stop = true;
@@ -202,7 +207,7 @@ impl ModelWorker {
     }
 }
 
-/// A change of what was thought last.
+/// A change of the last snapshot.
 type Amendment<'a> = dyn Fn(&mut ModelSnapshot) + 'a;
 
 /// The other end of a [`ModelWorker`]: what its thread runs.
@@ -212,38 +217,43 @@ pub struct Start {
 }
 
 impl Start {
-    /// Thinks until it is stopped. Runs on the thread of the caller.
-    pub fn think(
+    /// Follows the log until it is stopped. Runs on the thread of the caller.
+    pub fn run(
         self,
-        material: &Material,
-        project: &RwLock<Project>,
-        obstacle: Option<&Obstacle>,
+        prepared: &PreparedPool,
+        project: &SharedProject,
+        before: Option<&BeforeFollowing>,
     ) {
-        let mut mind = ModelThread::default();
+        let mut model = ModelThread::default();
+        let small = prepared.engine.items.len() <= LOOKED_BACK;
+        let mut past = small.then(Past::default);
         let mut pause = Duration::from_millis(200);
         while let Some((now, ahead, questions)) = self.wait() {
-            let work = || mind.follow(material, project, questions, &now, obstacle);
+            let work = || model.follow(prepared, project, questions, &now, before);
             let trouble = match catch_unwind(AssertUnwindSafe(work)) {
                 Ok(Ok(snapshot)) => {
                     self.publish(snapshot);
                     pause = Duration::from_millis(200);
                     self.note_progress(project);
-                    let look = || mind.look_ahead(&ahead, &|snapshot| self.amend(snapshot));
-                    // Nobody waits for this. A failure in the middle of a supposed answer may leave it in the session,
+                    let look = || model.look_ahead(&ahead, &|snapshot| self.amend(snapshot));
+                    // Nobody waits for this. A failure in the middle of a hypothetical answer may leave it in the session,
                     // which is then made again from the log.
                     if !matches!(
                         catch_unwind(AssertUnwindSafe(look)),
                         Ok(Ok(()) | Err(Error::Cancelled))
                     ) {
-                        mind = ModelThread::default();
+                        model = ModelThread::default();
                     }
+                    past = past.and_then(|past| self.look_back(past, prepared, project, &ahead));
                     continue;
                 }
                 Ok(Err(dial_store::Error::Core(Error::Cancelled))) => continue,
                 Ok(Err(error)) => error.to_string(),
-                Err(_) => "the model broke a promise of its own. Please report it.".to_string(),
+                Err(_) => {
+                    "the model failed with an internal error, which is a bug in DiAL. Please report it.".into()
+                }
             };
-            mind = ModelThread::default();
+            model = ModelThread::default();
             self.amend(&|snapshot| snapshot.trouble = Some(trouble.clone()));
             self.pause(pause);
             pause = (2 * pause).min(Duration::from_secs(30));
@@ -252,14 +262,33 @@ impl Start {
     }
 
     /// Adds a point to the progress. Nobody waits for it.
-    fn note_progress(&self, project: &RwLock<Project>) {
+    fn note_progress(&self, project: &SharedProject) {
         let snapshot = Arc::clone(&self.shared.snapshot.read());
         if let Some(view) = &snapshot.view {
             self.shared.progress.add(view, snapshot.version, project);
         }
     }
 
-    /// Waits for news: controls for what must be done and for what may be done ahead, and how many questions to think of;
+    /// Makes points of progress that are missing, until there is something new; what is left to do.
+    fn look_back(
+        &self,
+        mut past: Past,
+        prepared: &PreparedPool,
+        project: &SharedProject,
+        control: &Control,
+    ) -> Option<Past> {
+        let progress = &self.shared.progress;
+        let work = || past.fill(prepared, project.snapshot().log(), progress, control);
+        let left = match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(Err(dial_store::Error::Core(Error::Cancelled))) => Some(past),
+            // Nobody waits for them: where they cannot be made, the curve has a hole.
+            _ => None,
+        };
+        progress.keep(project);
+        left
+    }
+
+    /// Waits for news: controls for what must be done and for what may be done ahead, and how many questions to choose;
     /// `None` at the end.
     fn wait(&self) -> Option<(Control, Control, usize)> {
         let mut signals = self.shared.signals.lock();
@@ -274,7 +303,7 @@ impl Start {
         signals.now = Control::new();
         let questions = signals
             .people
-            .clamp(1, AHEAD)
+            .clamp(1, MAX_QUESTIONS_AHEAD)
             .max(mem::take(&mut signals.wanted));
         Some((signals.now.clone(), signals.ahead.clone(), questions))
     }
@@ -302,6 +331,54 @@ impl Start {
     }
 }
 
+/// A second session, which goes through the labels of a log again.
+#[derive(Default)]
+struct Past {
+    follower: Option<Follower>,
+    /// The version of the log that it goes through.
+    of: u64,
+}
+
+impl Past {
+    /// Makes the points of progress that are missing.
+    ///
+    /// # Errors
+    /// What a solve may fail with; cancelled: it goes on from there.
+    fn fill(
+        &mut self,
+        prepared: &PreparedPool,
+        log: &Log,
+        progress: &Progress,
+        control: &Control,
+    ) -> dial_store::Result<()> {
+        let turned = |record: &Record| {
+            let change = record.change();
+            matches!(change, Some(Change::Undo { .. } | Change::Redo { .. }))
+        };
+        // What was taken back since is no part of the way any more.
+        if log.records()[self.of as usize..].iter().any(turned) {
+            self.follower = None;
+        }
+        self.of = log.version();
+        for place in progress.missing(log) {
+            let reached = self.follower.as_ref().map_or(0, Follower::version);
+            if place < reached {
+                continue;
+            }
+            let news = News::live_events(log, reached, place);
+            match &mut self.follower {
+                Some(follower) => follower.follow(news, control)?,
+                None => self.follower = Some(Follower::new(&prepared.engine, news, control)?),
+            }
+            let session = self.follower.as_ref().map(Follower::session);
+            if let Some(session) = session.filter(|session| session.is_ready()) {
+                progress.fill(&session.view(control)?, place, log);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The session, and what is remembered from one snapshot to the next.
 #[derive(Default)]
 struct ModelThread {
@@ -313,28 +390,28 @@ struct ModelThread {
 }
 
 impl ModelThread {
-    /// Brings the session up to the log and says what it thinks.
+    /// Brings the session up to the log; the snapshot of it.
     fn follow(
         &mut self,
-        material: &Material,
-        project: &RwLock<Project>,
+        prepared: &PreparedPool,
+        project: &SharedProject,
         questions: usize,
         control: &Control,
-        obstacle: Option<&Obstacle>,
+        before: Option<&BeforeFollowing>,
     ) -> dial_store::Result<ModelSnapshot> {
         let news = {
-            let project = project.read();
+            let project = project.snapshot();
             let log = project.log();
             self.follower
                 .as_ref()
                 .map_or_else(|| News::whole(log), |known| known.news(log))
         };
-        if let Some(obstacle) = obstacle {
-            obstacle(news.version());
+        if let Some(before) = before {
+            before(news.version());
         }
         match &mut self.follower {
             Some(follower) => follower.follow(news, control)?,
-            None => self.follower = Some(Follower::new(&material.engine, news, control)?),
+            None => self.follower = Some(Follower::new(&prepared.engine, news, control)?),
         }
         let follower = self.follower.as_ref().expect("made just now");
         let mut snapshot = ModelSnapshot::of(follower, questions, control)?;
@@ -352,7 +429,7 @@ impl ModelThread {
             .map(|node| view.class(NodeId(node)).0)
             .collect();
         let labelled = view.labelled().len();
-        // Thinking again about the same labels is no news.
+        // The same labels again are no news.
         if self
             .recent
             .back()
@@ -363,7 +440,7 @@ impl ModelThread {
         let changed = self
             .recent
             .front()
-            .filter(|_| self.recent.len() >= RECENT)
+            .filter(|_| self.recent.len() >= LABELS_OF_RECENT_CHANGES)
             .map(|(_, before)| {
                 let changed = before
                     .iter()
@@ -373,13 +450,13 @@ impl ModelThread {
                 changed as f64 / classes.len().max(1) as f64
             });
         self.recent.push_back((labelled, classes));
-        if self.recent.len() > RECENT {
+        if self.recent.len() > LABELS_OF_RECENT_CHANGES {
             self.recent.pop_front();
         }
         changed
     }
 
-    /// Solves for the item on screen, and foresees the question after each answer.
+    /// Solves for the item on screen, and finds the question after each answer.
     fn look_ahead(
         &mut self,
         control: &Control,
@@ -393,20 +470,20 @@ impl ModelThread {
             return Ok(());
         };
         session.prepare(&question.item, control)?;
-        if session.is_ready() && session.classes().len() <= FORESEEN {
-            let answers = session.foresee(&question.item, control)?;
-            let (mut foreseen, mut changed) = (HashMap::new(), HashMap::new());
-            for Foreseen {
+        if session.is_ready() && session.classes().len() <= MAX_LOOKAHEAD_CLASSES {
+            let answers = session.lookahead(&question.item, control)?;
+            let (mut lookahead, mut changed) = (HashMap::new(), HashMap::new());
+            for Lookahead {
                 class,
                 next,
                 changed: others,
             } in answers
             {
                 changed.insert((question.item.clone(), class), others);
-                foreseen.extend(next.map(|next| ((question.item.clone(), class), next.item)));
+                lookahead.extend(next.map(|next| ((question.item.clone(), class), next.item)));
             }
             amend(&|snapshot| {
-                snapshot.foreseen.clone_from(&foreseen);
+                snapshot.lookahead.clone_from(&lookahead);
                 snapshot.changed.clone_from(&changed);
             });
         }

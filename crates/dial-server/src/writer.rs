@@ -1,39 +1,112 @@
 //! The writer: one thread that takes submissions, stores them, and only then acknowledges.
 //!
 //! ```text
-//! requests -> bounded queue -> all that wait (at most 64) in one transaction -> synced -> receipts
+//! requests -> bounded queue -> all that wait (at most 64) in one transaction -> synced -> published -> receipts
 //! ```
 //!
-//! The model is told that there is something new, and is never waited for. Others read the log of the moment; while a
-//! transaction is synced they wait for it.
+//! Only the writer, imports and copies hold the project, to change it. Everybody else reads the snapshot that was published
+//! last and waits for no disk. What may be lost in a crash (leases, caches) is handed over and stored every few seconds.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use dial_store::time::Clock;
-use dial_store::{Project, Receipt, Submission};
-use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use dial_store::{Project, Receipt, Snapshot, Submission};
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::{oneshot, watch};
 
 use crate::http::problem::Problem;
+use crate::leases::Leases;
 use axum::http::StatusCode;
 
 /// Submissions that may wait; beyond that the sender is asked to come again.
-const WAITING: usize = 1024;
+const SUBMISSIONS_WAITING: usize = 1024;
 
 /// Submissions that share a transaction.
-const TOGETHER: usize = 64;
+const MAX_TRANSACTION: usize = 64;
 
-/// How often it is looked whether the backup of the day is there, in milliseconds.
-const HOUR: u64 = 3_600_000;
+/// How often the writer checks whether the backup of the day is there, in milliseconds.
+const BACKUP_CHECK_INTERVAL: u64 = 3_600_000;
+
+/// How often leases and caches are stored, in milliseconds.
+const CACHE_WRITE_INTERVAL: u64 = 2_000;
 
 type Answer = dial_store::Result<Receipt>;
 type Job = (Submission, oneshot::Sender<Answer>);
 
+/// A project as several threads share it.
+pub struct SharedProject {
+    project: Mutex<Project>,
+    snapshot: RwLock<Arc<Snapshot>>,
+    /// Who is looking at which item.
+    pub leases: Mutex<Leases>,
+    /// Caches that are to be stored, by name.
+    caches: Mutex<BTreeMap<&'static str, Vec<u8>>>,
+}
+
+impl SharedProject {
+    fn new(mut project: Project, items: usize, now: u64) -> SharedProject {
+        // Without those of before an item may be asked twice, which loses nothing.
+        let kept = project.leases().unwrap_or_default();
+        let leases = Leases::new(kept, project.log(), items, now);
+        SharedProject {
+            snapshot: RwLock::new(Arc::new(project.snapshot())),
+            project: Mutex::new(project),
+            leases: Mutex::new(leases),
+            caches: Mutex::default(),
+        }
+    }
+
+    /// The project as it was stored last.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot.read())
+    }
+
+    /// Changes the project, and publishes what became of it. Waits for other changes and for the disk.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Project) -> T) -> T {
+        let mut project = self.project.lock();
+        let changed = change(&mut project);
+        let new = Arc::new(project.snapshot());
+        // The one before is let go outside of the lock: it may be the last to hold a log.
+        let before = std::mem::replace(&mut *self.snapshot.write(), new);
+        drop(project);
+        drop(before);
+        changed
+    }
+
+    /// Works with the project without a change that others are to see. Waits for changes and for the disk.
+    pub fn beside<T>(&self, work: impl FnOnce(&mut Project) -> T) -> T {
+        work(&mut self.project.lock())
+    }
+
+    /// Has bytes stored under a name within a few seconds: a cache, which a crash may lose.
+    pub fn keep_soon(&self, name: &'static str, bytes: Vec<u8>) {
+        self.caches.lock().insert(name, bytes);
+    }
+
+    /// Stores leases and caches that have changed.
+    fn keep(&self) {
+        let leases = self.leases.lock().changes();
+        let caches = std::mem::take(&mut *self.caches.lock());
+        if leases.is_none() && caches.is_empty() {
+            return;
+        }
+        self.change(|project| {
+            // Where the disk fails they are lost, as in a crash.
+            let _ = leases.map(|leases| project.keep_leases(&leases));
+            for (name, bytes) in caches {
+                let _ = project.keep(name, &bytes);
+            }
+        });
+    }
+}
+
 /// Takes submissions for a project.
 pub struct Writer {
-    project: Arc<RwLock<Project>>,
+    shared: Arc<SharedProject>,
     queue: Mutex<Option<SyncSender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     version: watch::Receiver<u64>,
@@ -42,16 +115,21 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Opens for a project; `told` is called after each transaction.
-    pub fn open(project: Project, clock: Clock, told: impl Fn() + Send + Sync + 'static) -> Writer {
-        let (queue, jobs) = sync_channel(WAITING);
+    /// Opens for a project whose pool has so many items; `told` is called after each transaction.
+    pub fn open(
+        project: Project,
+        items: usize,
+        clock: Clock,
+        told: impl Fn() + Send + Sync + 'static,
+    ) -> Writer {
+        let (queue, jobs) = sync_channel(SUBMISSIONS_WAITING);
         let (tell, version) = watch::channel(project.log().version());
-        let project = Arc::new(RwLock::new(project));
-        let shared = Arc::clone(&project);
+        let shared = Arc::new(SharedProject::new(project, items, clock.now()));
+        let mine = Arc::clone(&shared);
         let told: Arc<dyn Fn() + Send + Sync> = Arc::new(told);
         let (teller, listener) = (tell.clone(), Arc::clone(&told));
         let work = move || {
-            take_jobs(&jobs, &shared, clock, &|version| {
+            take_jobs(&jobs, &mine, clock, &|version| {
                 teller.send_replace(version);
                 listener();
             });
@@ -61,7 +139,7 @@ impl Writer {
             .spawn(work)
             .expect("a thread can be started");
         Writer {
-            project,
+            shared,
             queue: Mutex::new(Some(queue)),
             thread: Mutex::new(Some(thread)),
             version,
@@ -77,7 +155,8 @@ impl Writer {
             // A writer that broke has nothing left to store.
             let _ = thread.join();
         }
-        self.project_mut().close();
+        self.shared.keep();
+        self.shared.change(Project::close);
     }
 
     /// Submits, and waits until it is safe.
@@ -86,7 +165,7 @@ impl Writer {
         let closed = || {
             Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "C12",
+                "C13",
                 "the server is stopping. Send it again later.",
             )
         };
@@ -101,25 +180,24 @@ impl Writer {
         }
     }
 
-    /// The project of the moment.
-    pub fn project(&self) -> RwLockReadGuard<'_, Project> {
-        self.project.read()
-    }
-
-    /// The project, to lease items and keep things.
-    pub fn project_mut(&self) -> RwLockWriteGuard<'_, Project> {
-        self.project.write()
+    /// The project as it was stored last.
+    pub fn project(&self) -> Arc<Snapshot> {
+        self.shared.snapshot()
     }
 
     /// The project as others share it.
-    pub fn shared(&self) -> Arc<RwLock<Project>> {
-        Arc::clone(&self.project)
+    pub fn shared(&self) -> &Arc<SharedProject> {
+        &self.shared
+    }
+
+    /// Changes the project in another way than by submissions. Waits for other changes and for the disk.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Project) -> T) -> T {
+        self.shared.change(change)
     }
 
     /// Says that something was stored in another way than through the queue.
     pub fn told(&self) {
-        let version = self.project().log().version();
-        self.tell.send_replace(version);
+        self.tell.send_replace(self.project().log().version());
         (self.told)();
     }
 
@@ -130,34 +208,48 @@ impl Writer {
 }
 
 /// Takes jobs until nobody can send any more.
-fn take_jobs(jobs: &Receiver<Job>, project: &RwLock<Project>, clock: Clock, told: &dyn Fn(u64)) {
-    let mut look = clock.now() + HOUR;
-    while let Ok(first) = jobs.recv() {
-        let mut taken = vec![first];
-        taken.extend(jobs.try_iter().take(TOGETHER - 1));
-        let (submissions, replies): (Vec<Submission>, Vec<oneshot::Sender<Answer>>) =
-            taken.into_iter().unzip();
-        let mut held = project.write();
-        let answers = held.submit(&submissions, clock.now());
-        let version = held.log().version();
-        drop(held);
-        for (reply, answer) in replies.into_iter().zip(answers) {
-            // A sender that has gone away asks again with its key.
-            let _ = reply.send(answer);
+fn take_jobs(jobs: &Receiver<Job>, shared: &SharedProject, clock: Clock, told: &dyn Fn(u64)) {
+    let (mut look, mut keep) = (
+        clock.now() + BACKUP_CHECK_INTERVAL,
+        clock.now() + CACHE_WRITE_INTERVAL,
+    );
+    loop {
+        match jobs.recv_timeout(Duration::from_millis(CACHE_WRITE_INTERVAL)) {
+            Ok(first) => told(take(first, jobs, shared, clock)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
         }
-        told(version);
+        if clock.now() >= keep {
+            shared.keep();
+            keep = clock.now() + CACHE_WRITE_INTERVAL;
+        }
         if clock.now() >= look {
-            look = clock.now() + HOUR;
-            back_up(project, clock.now());
+            look = clock.now() + BACKUP_CHECK_INTERVAL;
+            back_up(shared, clock.now());
         }
     }
 }
 
-/// Makes the backup of the day, if it is due. Only the copy holds others up.
-fn back_up(project: &RwLock<Project>, now: u64) {
-    let mut project = project.write();
-    let copied = project.copy_if_due(now);
-    drop(project);
+/// Stores a job and those that wait behind it in one transaction, and answers them. The version of the log then.
+fn take(first: Job, jobs: &Receiver<Job>, shared: &SharedProject, clock: Clock) -> u64 {
+    let mut taken = vec![first];
+    taken.extend(jobs.try_iter().take(MAX_TRANSACTION - 1));
+    let (submissions, replies): (Vec<Submission>, Vec<oneshot::Sender<Answer>>) =
+        taken.into_iter().unzip();
+    let (answers, version) = shared.change(|project| {
+        let answers = project.submit(&submissions, clock.now());
+        (answers, project.log().version())
+    });
+    for (reply, answer) in replies.into_iter().zip(answers) {
+        // A sender that has gone away asks again with its key.
+        let _ = reply.send(answer);
+    }
+    version
+}
+
+/// Makes the backup of the day, if it is due. Only the copy holds labels up.
+fn back_up(shared: &SharedProject, now: u64) {
+    let copied = shared.beside(|project| project.copy_if_due(now));
     // A failure does not touch the project; the next hour tries again.
     if let Ok(Some(copied)) = copied {
         let _ = copied.finish(now);

@@ -51,7 +51,7 @@ def main():
             with urllib.request.urlopen(request) as answer:
                 document.write_text(json.dumps(plain(json.load(answer))))
             run = [Path(sys.executable).parent / "schemathesis", "run", document, "--url", url,
-                   "-H", f"Authorization: {token}", "--exclude-path", "/api/v1/changes",
+                   "-H", f"Authorization: {token}", "-H", f"X-Dial: {found['project']}", "--exclude-path", "/api/v1/changes",
                    "--max-examples", examples, "--checks", CHECKS, "--seed", "7", "--no-color"]
             status = subprocess.run(run).returncode
             if server.poll() is not None:

@@ -8,7 +8,7 @@ use dial::{Change, ClassId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::log::record::Remark;
+use crate::log::record::Provenance;
 use crate::recipe::Recipe;
 
 /// Decisions that are undone together.
@@ -30,7 +30,7 @@ pub struct Submission {
     pub replace: bool,
     /// What the side that takes it knows about it.
     #[serde(skip)]
-    pub remark: Remark,
+    pub provenance: Provenance,
 }
 
 /// One decision.
@@ -43,14 +43,22 @@ pub enum Decision {
         item: String,
         /// The classes.
         classes: Vec<Share>,
+        /// It decides between differing answers: while it stands, it alone counts for the item.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        adjudicates: bool,
     },
     /// Do not ask for this item.
     Skip {
         /// The item.
         item: String,
     },
-    /// Leave this item out altogether.
+    /// Exclude this item: it is not asked, and its labels do not count.
     Exclude {
+        /// The item.
+        item: String,
+    },
+    /// Reopen an item that was skipped or excluded.
+    Reopen {
         /// The item.
         item: String,
     },
@@ -86,6 +94,18 @@ pub enum Decision {
         #[schema(value_type = u16)]
         into: ClassId,
     },
+    /// A class ends and its labels with it; items without another label are asked again.
+    DeleteClass {
+        /// The class.
+        #[schema(value_type = u16)]
+        class: ClassId,
+    },
+    /// The order in which people see the classes: these first, then the others by their ids.
+    OrderClasses {
+        /// The classes, each once.
+        #[schema(value_type = Vec<u16>)]
+        classes: Vec<ClassId>,
+    },
     /// Another colour or key for a class.
     StyleClass {
         /// The class.
@@ -103,12 +123,12 @@ pub enum Decision {
         /// A number above 0.
         weight: f64,
     },
-    /// A decision that was kept aside needs no attention any more.
+    /// Resolves a conflict: the existing label stays.
     Resolve {
         /// Its place in the log.
         conflict: u64,
     },
-    /// α₀ and K̂, when a project is made. Nobody sends it.
+    /// α₀ and K̂, when a project is made. Never sent by a client.
     #[serde(skip)]
     Settings {
         /// α₀.
@@ -116,7 +136,7 @@ pub enum Decision {
         /// K̂.
         expected_clusters: usize,
     },
-    /// Another recipe. Nobody sends it.
+    /// Another recipe. Never sent by a client.
     #[serde(skip)]
     Recipe(Box<Recipe>),
 }
@@ -153,25 +173,43 @@ impl Decision {
         Decision::Label {
             item: item.into(),
             classes: Share::of(&[(class, 1.0)]),
+            adjudicates: false,
         }
+    }
+
+    /// A label as one that decides between differing answers; anything else as it is.
+    #[must_use]
+    pub fn adjudicating(mut self) -> Decision {
+        if let Decision::Label { adjudicates, .. } = &mut self {
+            *adjudicates = true;
+        }
+        self
     }
 
     /// The change of the log that it is, where that does not depend on the log.
     pub fn change(&self) -> Option<Change> {
         Some(match self.clone() {
-            Decision::Label { item, classes } => Change::Label {
+            Decision::Label {
+                item,
+                classes,
+                adjudicates,
+            } => Change::Label {
                 item,
                 classes: classes
                     .iter()
                     .map(|share| (share.class, share.weight))
                     .collect(),
+                adjudicates,
             },
             Decision::Skip { item } => Change::Skip { item },
             Decision::Exclude { item } => Change::Exclude { item },
+            Decision::Reopen { item } => Change::Reopen { item },
             Decision::Undo { group } => Change::Undo { group: group? },
             Decision::Redo { group } => Change::Redo { group: group? },
             Decision::RenameClass { class, name } => Change::RenameClass { class, name },
             Decision::MergeClass { from, into } => Change::MergeClass { from, into },
+            Decision::DeleteClass { class } => Change::DeleteClass { class },
+            Decision::OrderClasses { classes } => Change::OrderClasses { classes },
             Decision::Weight { annotator, weight } => Change::Weight { annotator, weight },
             Decision::Settings {
                 prior_strength,
@@ -186,23 +224,42 @@ impl Decision {
             | Decision::Recipe(_) => return None,
         })
     }
+
+    /// The item that it is about, if it is about one.
+    pub fn item(&self) -> Option<&str> {
+        match self {
+            Decision::Label { item, .. }
+            | Decision::Skip { item }
+            | Decision::Exclude { item }
+            | Decision::Reopen { item } => Some(item),
+            _ => None,
+        }
+    }
 }
 
 impl From<Change> for Decision {
     /// A change as somebody would send it; the id of a new class is given when it is taken.
     fn from(change: Change) -> Decision {
         match change {
-            Change::Label { item, classes } => Decision::Label {
+            Change::Label {
+                item,
+                classes,
+                adjudicates,
+            } => Decision::Label {
                 item,
                 classes: Share::of(&classes),
+                adjudicates,
             },
             Change::Skip { item } => Decision::Skip { item },
             Change::Exclude { item } => Decision::Exclude { item },
+            Change::Reopen { item } => Decision::Reopen { item },
             Change::Undo { group } => Decision::Undo { group: Some(group) },
             Change::Redo { group } => Decision::Redo { group: Some(group) },
             Change::AddClass { name, .. } => Decision::AddClass { name },
             Change::RenameClass { class, name } => Decision::RenameClass { class, name },
             Change::MergeClass { from, into } => Decision::MergeClass { from, into },
+            Change::DeleteClass { class } => Decision::DeleteClass { class },
+            Change::OrderClasses { classes } => Decision::OrderClasses { classes },
             Change::Weight { annotator, weight } => Decision::Weight { annotator, weight },
             Change::Settings {
                 prior_strength,

@@ -32,7 +32,7 @@ pub enum Error {
         why: String,
     },
     /// A file or folder that cannot be read, written or made.
-    #[error("{place}: {why}. Nothing was changed. {next}")]
+    #[error("{}. Nothing was changed. {next}", dial_data::about(place, why))]
     Place {
         /// The file or folder.
         place: String,
@@ -54,7 +54,7 @@ pub enum Error {
     },
     /// Another process has the project.
     #[error(
-        "{place}: {holder}. Nothing was changed. Use the running server (dial finds it), or stop that process."
+        "{place}: {holder}. Nothing was changed. Use the running server (dial finds it), wait for that process (--wait), or stop it."
     )]
     Held {
         /// The project.
@@ -62,9 +62,9 @@ pub enum Error {
         /// Who has it, since when.
         holder: String,
     },
-    /// An import that would leave no room for labels.
+    /// An import or a requested backup that would leave no room for labels.
     #[error(
-        "{place}: {free} MiB are free and this takes up to {needed}, but 256 MiB are kept for labels. Nothing was imported. \
+        "{place}: {free} MiB are free and this takes up to {needed}, but 256 MiB are kept for labels. Nothing was changed. \
          Free some space."
     )]
     Reserve {
@@ -82,8 +82,7 @@ pub enum Error {
     OldSqlite(String),
     /// Bytes that are not what was written.
     #[error(
-        "{place}: {what}; {readable} of {total} events are readable. Nothing was changed. Restore a backup (dial restore), \
-         or copy the folder from where it is whole."
+        "{place}: {what}; {readable} of {total} events are readable. Nothing was changed. {next}"
     )]
     Damaged {
         /// The project.
@@ -94,6 +93,8 @@ pub enum Error {
         readable: u64,
         /// Events that there should be.
         total: String,
+        /// What to do.
+        next: String,
     },
     /// A restore that would overwrite something, or something else.
     #[error("{0}")]
@@ -124,7 +125,7 @@ pub enum Error {
     Submission(String),
     /// An answer that contradicts one of the same annotator.
     #[error(
-        "{annotator:?} called item {item:?} {first} before, and {second} now. The new answer is kept aside as decision {parked}. \
+        "{annotator:?} called item {item:?} {first} before, and {second} now. The new answer is stored as conflict {conflict}. \
          Choose: keep the first, or send it again with replace."
     )]
     Contradiction {
@@ -137,7 +138,7 @@ pub enum Error {
         /// The label that came.
         second: String,
         /// The place of the new one in the log.
-        parked: u64,
+        conflict: u64,
     },
     /// An answer among many that contradicts one of the same annotator.
     #[error(
@@ -154,7 +155,7 @@ pub enum Error {
     },
     /// An answer that names a class that is no more.
     #[error(
-        "class {class} is not in the schema any more. The answer for item {item:?} is kept aside as decision {parked}. \
+        "class {class} is not in the schema any more. The answer for item {item:?} is stored as conflict {conflict}. \
          Answer with another class."
     )]
     ClassGone {
@@ -163,7 +164,7 @@ pub enum Error {
         /// The class.
         class: String,
         /// The place of the answer in the log.
-        parked: u64,
+        conflict: u64,
     },
     /// An undo that does not fit what is there.
     #[error("{0}")]
@@ -181,7 +182,7 @@ pub enum Error {
     },
     /// A pool without ids that has fewer rows than before.
     #[error(
-        "the pool has {rows} rows now and had {before}. It has no ids, so nobody knows which rows are gone, and labels would \
+        "the pool has {rows} rows now and had {before}. It has no ids, so it is unknown which rows are gone, and labels would \
          move to other rows. Nothing was changed. Bring the rows back, or make a project of the new pool and import labels by \
          id."
     )]
@@ -203,6 +204,10 @@ pub enum Error {
 }
 
 impl Error {
+    /// What to do about damage where nothing more is known.
+    pub(crate) const RESTORE: &str =
+        "Restore a backup (dial restore), or copy the folder from where it is whole.";
+
     /// The stable code, listed in `docs/errors.md`.
     pub fn code(&self) -> &'static str {
         match self {
@@ -259,6 +264,11 @@ impl Error {
         self.kind() == ErrorKind::Storage
     }
 
+    /// Whether a file is not what or where it should be: the disk itself may be well.
+    pub(crate) fn is_about_a_file(&self) -> bool {
+        matches!(self, Error::Place { .. } | Error::Damaged { .. })
+    }
+
     /// The same about the file that somebody named, of which another was a copy.
     pub(crate) fn named(self, file: &Path) -> Error {
         let place = file.display().to_string();
@@ -267,12 +277,14 @@ impl Error {
                 what,
                 readable,
                 total,
+                next,
                 ..
             } => Error::Damaged {
                 place,
                 what,
                 readable,
                 total,
+                next,
             },
             Error::Newer { found, known, .. } => Error::Newer {
                 place,
@@ -293,15 +305,32 @@ impl Error {
     }
 
     pub(crate) fn io(place: &Path, error: &std::io::Error) -> Error {
+        use std::io::ErrorKind as Kind;
         match error.kind() {
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                Error::Full(place.display().to_string())
+            Kind::StorageFull | Kind::QuotaExceeded => Error::Full(place.display().to_string()),
+            Kind::ReadOnlyFilesystem => {
+                let next = "It can be read there (dial status, export, predict). To change it, copy it to a disk that can be written to.";
+                Error::place(place, "is on a disk that can only be read", next)
             }
+            Kind::PermissionDenied => refused(place),
             _ => Error::place(
                 place,
                 error.to_string(),
                 "Check the path and its permissions.",
             ),
+        }
+    }
+
+    /// A write or sync that failed, after which nobody knows what the disk holds.
+    pub(crate) fn write(place: &Path, error: &std::io::Error) -> Error {
+        use std::io::ErrorKind as Kind;
+        let place = place.display().to_string();
+        match error.kind() {
+            Kind::StorageFull | Kind::QuotaExceeded => Error::Full(place),
+            _ => Error::Disk {
+                place,
+                why: error.to_string(),
+            },
         }
     }
 
@@ -316,17 +345,14 @@ impl Error {
                 what: error.to_string(),
                 readable: 0,
                 total: "an unknown number".into(),
+                next: Error::RESTORE.into(),
             },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Held {
                 place: at,
                 holder: "the database is open in another process".into(),
             },
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-                Error::place(
-                    place,
-                    error.to_string(),
-                    "Check that the folder is yours and can be written to.",
-                )
+                refused(place)
             }
             Some(
                 ErrorCode::SystemIoFailure
@@ -342,7 +368,74 @@ impl Error {
                 what: error.to_string(),
                 readable: 0,
                 total: "an unknown number".into(),
+                next: Error::RESTORE.into(),
             },
+        }
+    }
+}
+
+/// A path as it is typed after a command: in quotes where a shell would take it apart.
+pub fn as_typed(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=~".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
+/// A file or folder that the system does not let us open: whose it is, and what its permissions are.
+fn refused(place: &Path) -> Error {
+    let next =
+        "Use the account of its owner, or change the owner or the permissions (chown, chmod u+rw).";
+    // What is not there is refused for the sake of the folder that it would be in.
+    let there = place.ancestors().find(|path| path.exists());
+    let place = there.unwrap_or(place);
+    Error::place(place, permissions(place), next)
+}
+
+#[cfg(unix)]
+fn permissions(place: &Path) -> String {
+    use std::os::unix::fs::MetadataExt;
+    let user = |id: u32| {
+        let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let mut fields = users
+            .lines()
+            .map(|line| line.split(':').collect::<Vec<_>>());
+        let found = fields.find(|fields| fields.get(2) == Some(&id.to_string().as_str()));
+        found.map_or_else(|| id.to_string(), |fields| fields[0].to_string())
+    };
+    let us = user(rustix::process::geteuid().as_raw());
+    match std::fs::metadata(place) {
+        Ok(file) => format!(
+            "permission denied: its owner is {}, its mode {:04o}, and this is {us}",
+            user(file.uid()),
+            file.mode() & 0o7777
+        ),
+        Err(_) => format!("permission denied to {us}"),
+    }
+}
+
+#[cfg(not(unix))]
+fn permissions(_: &Path) -> String {
+    "permission denied".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_as_a_shell_takes_them() {
+        for (path, typed) in [
+            ("/a/b-1.dial", "/a/b-1.dial"),
+            ("Übung.dial", "Übung.dial"),
+            ("my photos.dial", "'my photos.dial'"),
+            ("it's", "'it'\\''s'"),
+            ("a;b", "'a;b'"),
+            ("", "''"),
+        ] {
+            assert_eq!(as_typed(Path::new(path)), typed);
         }
     }
 }

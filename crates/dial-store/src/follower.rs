@@ -1,13 +1,13 @@
 //! A session kept up with a log: what was decided is stored first, and believed afterwards. The one
 //! follower of logs: the command, the server and Python use it.
 
-use dial::{Control, Engine, Event, Session};
+use dial::{Change, Control, Engine, Event, Session};
 
 use crate::error::Result;
 use crate::log::Log;
 
 /// Events that are followed together: their columns are solved for in blocks.
-const TOGETHER: usize = 64;
+const EVENTS_PER_STEP: usize = 64;
 
 /// A session kept up with a log.
 pub struct Follower {
@@ -33,6 +33,20 @@ impl News {
         News {
             events: events.collect(),
             version: log.version(),
+        }
+    }
+
+    /// The events after one place of a log, up to another, that still count: without those that were undone later, and
+    /// without undos and redos.
+    pub fn live_events(log: &Log, after: u64, version: u64) -> News {
+        let News { events, .. } = News::after(after, log);
+        let counts = |(seq, event): &(u64, Event)| {
+            let turned = matches!(event.change, Change::Undo { .. } | Change::Redo { .. });
+            *seq <= version && !turned && log.labels().is_live(event.group)
+        };
+        News {
+            events: events.into_iter().filter(counts).collect(),
+            version,
         }
     }
 
@@ -71,7 +85,7 @@ impl Follower {
         let News { events, version } = news;
         if !events.is_empty() {
             control.start("spreading labels", events.len());
-            for some in events.chunks(TOGETHER) {
+            for some in events.chunks(EVENTS_PER_STEP) {
                 let quiet = control.quiet();
                 self.session
                     .extend(some.iter().map(|(_, event)| event.clone()), &quiet)?;
@@ -89,7 +103,7 @@ impl Follower {
         &self.session
     }
 
-    /// The session, to look ahead with: whatever is supposed must be taken back.
+    /// The session, to look ahead with: every hypothetical answer must be taken back.
     pub fn session_mut(&mut self) -> &mut Session<'static> {
         &mut self.session
     }
@@ -139,7 +153,7 @@ mod tests {
             ..Recipe::new("", ReadOptions::default())
         };
         let mut project = Project::on(Box::new(Memory::new("p")), None, None).unwrap();
-        let settings = Decision::from(engine.settle(2, &control).unwrap());
+        let settings = Decision::from(engine.fix_prior(2, &control).unwrap());
         submit(
             &mut project,
             "new",

@@ -14,28 +14,37 @@ mod project;
 mod follower;
 
 pub use decision::{Decision, Receipt, Share, Submission};
-pub use error::{Error, Result};
-pub use exchange::export::{Belief, Export, Mark, Row, Told, places};
+pub use error::{Error, Result, as_typed};
+pub use exchange::consensus::{Consensus, consensus};
+pub use exchange::export::{Answer, Belief, Export, Mark, Row, Source, places};
 pub use exchange::export_file::Format;
 pub use exchange::import::{Contradiction, Import, Imported, Importing};
-pub use exchange::labels_file::{Given, Item, Named, Said, read_labels, source};
+pub use exchange::labels_file::{
+    ImportedLabel, ItemName, LabelContent, Named, read_labels, source,
+};
+pub use exchange::scene_maps::MappedScene;
 pub use follower::{Follower, News};
 pub use log::memory::Memory;
 #[doc(hidden)]
 pub use log::migrate::Migration;
-pub use log::record::{Entry, Look, Record, Remark};
+pub use log::record::{ClassStyle, Entry, Provenance, Record};
 pub use log::sqlite::{Journal, Sqlite};
-pub use log::store::{Lease, Store, Wanted};
+pub use log::store::{Lease, Store};
 pub use log::{Live, Log};
 pub use project::Project;
-pub use project::backup::{BACKUP_ENDING, Copied, Manifest, Restored, restore};
-pub use project::folder::{ENDING, Folder, Holder, Lock};
-pub use project::opened_pool::{Material, keep_graph};
+pub use project::backup::{BACKUP_ENDING, Copied, Manifest, Restored, copy_backup, restore};
+pub use project::folder::{Folder, Holder, Lock, PROJECT_ENDING};
+pub use project::place::Place;
 pub use project::pool_changes::ASKABLE;
+pub use project::prepared_pool::{PreparedPool, keep_graph};
+pub use project::recovery::{Recovered, recover};
+pub use project::snapshot::Snapshot;
 pub use recipe::{GivenGraph, Recipe};
+pub use stats::counts::{Counts, heaviest};
 pub use stats::estimate::{
     Advice, Bin, Estimates, Facts, Interval, SETTLED, TARGET, Verdict, calibration,
 };
+pub use stats::passed::{Passed, passed};
 pub use stats::reasons::why;
 pub use stats::status::{AnnotatorCount, ClassCount, Conflict, Status};
 
@@ -46,5 +55,5 @@ pub fn random_id() -> Result<String> {
         place: "random numbers".into(),
         why: error.to_string(),
     })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex::encode(bytes))
 }

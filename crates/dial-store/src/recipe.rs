@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use dial::Config;
-use dial_data::ReadOptions;
+use dial_data::{Copies, Embed, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 /// Everything that the questions of a project depend on, apart from its labels.
@@ -21,6 +21,9 @@ pub struct Recipe {
     pub ignore_labels: Vec<String>,
     /// The fingerprint of the features.
     pub features: String,
+    /// The version of the description, where the features are made from texts; none before version 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_features: Option<u32>,
     /// How many items there are.
     pub items: usize,
     /// How its graph is built and how questions are asked.
@@ -32,9 +35,17 @@ pub struct Recipe {
     pub audit: f64,
     /// The version of the method.
     pub method_version: u32,
+    /// Which copies are asked once, for all items that show the same: none in projects that were made before there was a
+    /// choice.
+    #[serde(default, skip_serializing_if = "asks_all")]
+    pub ask_once: Copies,
     /// A graph that was given instead of being built from the features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<GivenGraph>,
+}
+
+fn asks_all(ask_once: &Copies) -> bool {
+    *ask_once == Copies::None
 }
 
 /// A graph that cannot be built again from the features.
@@ -54,11 +65,13 @@ impl Recipe {
             reading,
             ignore_labels: Vec::new(),
             features: String::new(),
+            text_features: None,
             items: 0,
             config: Config::default(),
             overlap: 1,
             audit: 0.0,
             method_version: dial::METHOD_VERSION,
+            ask_once: Copies::None,
             graph: None,
         }
     }
@@ -79,7 +92,13 @@ impl Recipe {
     /// How the pool is read, its files found as the pool is.
     pub fn reading_now(&self, project: &Path) -> ReadOptions {
         let now = |file: &PathBuf| found(file, project);
+        let embed = self.reading.embed.as_ref().map(|embed| Embed {
+            model: now(&embed.model),
+            kept: embed.kept.as_ref().map(now),
+            ..embed.clone()
+        });
         ReadOptions {
+            embed,
             features_file: self.reading.features_file.as_ref().map(now),
             labels_file: self.reading.labels_file.as_ref().map(now),
             ..self.reading.clone()
@@ -113,6 +132,7 @@ mod tests {
         let text = VERSION_3.replace("READING", &reading);
         let recipe: Recipe = serde_json::from_str(&text).unwrap();
         assert_eq!((recipe.config.k, recipe.config.seed), (5, 7));
+        assert_eq!(recipe.ask_once, Copies::None);
         assert_eq!(serde_json::to_string(&recipe).unwrap(), text);
     }
 }

@@ -5,6 +5,8 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use crate::error::{Error, Result};
+
 /// A clock that only goes forward.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
@@ -38,6 +40,25 @@ impl Clock {
 impl Default for Clock {
     fn default() -> Clock {
         Clock::new()
+    }
+}
+
+/// Refuses a system clock that HTTP has no dates for: nothing could be answered.
+///
+/// # Errors
+/// Before 1970, or after 9998.
+pub fn check_system_clock() -> Result<()> {
+    let year = match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(time) => parts(time.as_millis() as u64)[0],
+        Err(_) => 0,
+    };
+    match (1970..9999).contains(&year) {
+        true => Ok(()),
+        false => Err(Error::Place {
+            place: "the clock of this machine".into(),
+            why: "says a time before 1970 or after 9998".into(),
+            next: "Set the clock, then start again.".into(),
+        }),
     }
 }
 

@@ -7,7 +7,7 @@ use dial::{Config, Control, Graph};
 use dial_data::write::write_csr;
 use dial_data::{Fingerprint, ReadOptions, SavedGraph};
 use dial_store::{
-    Decision, Error, Folder, Follower, GivenGraph, Journal, Material, News, Project, Recipe,
+    Decision, Error, Folder, Follower, GivenGraph, Journal, News, PreparedPool, Project, Recipe,
 };
 
 const POOL: &str = "builtin:moons:60";
@@ -46,14 +46,14 @@ impl Case {
             ..Recipe::new(POOL, ReadOptions::default())
         };
         let pool = dial_data::open(POOL, &recipe.reading, 0, &control).unwrap();
-        let material = Material::of(pool, &recipe, Some(saved.graph), &control).unwrap();
+        let prepared = PreparedPool::of(pool, &recipe, Some(saved.graph), &control).unwrap();
         let mut first = ["a", "b"]
             .map(|name| Decision::AddClass { name: name.into() })
             .to_vec();
-        first.push(material.engine.settle(2, &control).unwrap().into());
+        first.push(prepared.engine.fix_prior(2, &control).unwrap().into());
         let project = case.project();
-        Project::create(&project, Journal::Wal, &material.recipe, None, first, NOW).unwrap();
-        material.keep_graph(&Folder(project), &control).unwrap();
+        Project::create(&project, Journal::Wal, &prepared.recipe, None, first, NOW).unwrap();
+        prepared.keep_graph(&Folder(project), &control).unwrap();
         case
     }
 
@@ -70,23 +70,23 @@ impl Case {
     }
 
     /// Opens the project as everybody does.
-    fn open(&self) -> Result<(Project, Material), Error> {
+    fn open(&self) -> Result<(Project, PreparedPool), Error> {
         let mut project = Project::open(&self.project(), Journal::Wal, NOW).unwrap();
-        let (material, notes) = project.material(&Control::new(), NOW)?;
+        let (prepared, notes) = project.prepared(&Control::new(), NOW)?;
         assert_eq!(notes, [""; 0]);
-        Ok((project, material))
+        Ok((project, prepared))
     }
 
     /// The project works on the ring of step 7.
     #[track_caller]
     fn is_ring(&self) {
-        let (project, material) = self.open().unwrap();
-        let graph = material.engine.graph.as_ref().unwrap().to_graph();
+        let (project, prepared) = self.open().unwrap();
+        let graph = prepared.engine.graph.as_ref().unwrap().to_graph();
         let edges: Vec<(u32, u32, f64)> = (0..60).map(|i| (i, (i + 7) % 60, 0.5)).collect();
         assert_eq!(graph, Graph::from_edges(60, &edges).unwrap());
         let control = Control::new();
         let news = News::whole(project.log());
-        let follower = Follower::new(&material.engine, news, &control).unwrap();
+        let follower = Follower::new(&prepared.engine, news, &control).unwrap();
         assert_eq!(follower.session().ask(1).unwrap().questions.len(), 1);
     }
 
@@ -173,13 +173,13 @@ fn another_graph_is_not_taken_for_it() {
 fn a_graph_built_from_the_features_is_not_taken_for_it() {
     let case = Case::new();
     // As a project of the same pool without a given graph would keep it.
-    let (_, material) = case.open().unwrap();
+    let (_, prepared) = case.open().unwrap();
     let recipe = Recipe {
         graph: None,
-        ..material.recipe.clone()
+        ..prepared.recipe.clone()
     };
     let control = Control::new();
-    let built = Material::of(material.pool, &recipe, None, &control).unwrap();
+    let built = PreparedPool::of(prepared.pool, &recipe, None, &control).unwrap();
     fs::remove_file(case.kept()).unwrap();
     built.keep_graph(&Folder(case.project()), &control).unwrap();
     assert!(case.kept().exists());

@@ -11,8 +11,8 @@ use common::{count, first, recipe, submission};
 use dial::seed::{Purpose, Random};
 use dial::{Change, ClassId};
 use dial_store::{
-    Decision, Error, Journal, Log, Memory, Project, Receipt, Record, Result, Sqlite, Submission,
-    Wanted,
+    Decision, Error, Journal, Lease, Log, Memory, Project, Receipt, Record, Result, Sqlite,
+    Submission,
 };
 
 const ITEMS: usize = 12;
@@ -26,6 +26,23 @@ struct Both {
     memory: Project,
     /// First answers, in order.
     answers: Vec<(Submission, Result<Receipt>)>,
+    /// The kinds of decisions that were taken.
+    kinds: BTreeSet<String>,
+}
+
+/// All kinds of decisions that may be sent, by their schema.
+fn kinds() -> BTreeSet<String> {
+    let schema = serde_json::to_value(<Decision as utoipa::PartialSchema>::schema()).unwrap();
+    let kind = |one: &serde_json::Value| {
+        let kind = &one["properties"]["kind"]["enum"][0];
+        kind.as_str().unwrap().to_string()
+    };
+    schema["oneOf"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(kind)
+        .collect()
 }
 
 impl Both {
@@ -40,6 +57,7 @@ impl Both {
             disk,
             memory,
             answers: Vec::new(),
+            kinds: BTreeSet::new(),
         };
         let mut decisions = vec![Decision::Recipe(Box::new(recipe(ITEMS, 1)))];
         decisions.extend(first(3));
@@ -62,6 +80,17 @@ impl Both {
         assert_eq!(self.disk().submit(sent, now), answers, "{sent:?}");
         let log = self.memory.log();
         same_records(self.disk.as_ref().unwrap().log(), log);
+        let taken = sent
+            .iter()
+            .zip(&answers)
+            .filter(|(_, answer)| answer.is_ok());
+        for decision in taken.flat_map(|(sent, _)| &sent.decisions) {
+            // Settings and recipes, which nobody sends, have none.
+            if let Ok(json) = serde_json::to_value(decision) {
+                self.kinds
+                    .insert(json["kind"].as_str().unwrap().to_string());
+            }
+        }
         answers
     }
 
@@ -98,29 +127,35 @@ fn decision(log: &Log, random: &mut Random) -> Decision {
     let class = |random: &mut Random| ClassId(random.below(log.labels().schema().len() + 1) as u16);
     let group = random.below(log.labels().new_group() as usize + 1) as u64;
     let change = match random.below(22) {
-        0..6 => Change::Label {
+        0..6 => Change::label(item, vec![(class(random), 1.0)]),
+        6..8 => Change::label(item, vec![(class(random), 0.6), (class(random), 0.4)]),
+        8 => Change::label(
             item,
-            classes: vec![(class(random), 1.0)],
-        },
-        6..8 => Change::Label {
-            item,
-            classes: vec![(class(random), 0.6), (class(random), 0.4)],
-        },
-        8 => Change::Label {
-            item,
-            classes: vec![(class(random), [0.0, 2.0, f64::NAN][random.below(3)])],
-        },
+            vec![(class(random), [0.0, 2.0, f64::NAN][random.below(3)])],
+        ),
         9 => Change::Skip { item },
-        10 => Change::Exclude { item },
+        10 => [
+            Change::Exclude { item: item.clone() },
+            Change::Reopen { item },
+        ][random.below(2)]
+        .clone(),
         11..13 => Change::Undo { group },
         13 => Change::Redo { group },
         14 => Change::RenameClass {
             class: class(random),
             name: any(&["a", "new", "", " x"], random).to_string(),
         },
-        15 => Change::MergeClass {
-            from: class(random),
-            into: class(random),
+        15 => match random.below(3) {
+            0 => Change::DeleteClass {
+                class: class(random),
+            },
+            1 => Change::OrderClasses {
+                classes: vec![class(random), class(random)],
+            },
+            _ => Change::MergeClass {
+                from: class(random),
+                into: class(random),
+            },
         },
         16 => Change::Weight {
             annotator: any(&PEOPLE, random).to_string(),
@@ -142,13 +177,13 @@ fn decision(log: &Log, random: &mut Random) -> Decision {
         19 => return Decision::Undo { group: None },
         20 => return Decision::Redo { group: None },
         _ => {
-            let parked = log
-                .parked()
+            let conflicts = log
+                .conflicts()
                 .map(|record| record.seq)
                 .chain([3])
                 .collect::<Vec<_>>();
             return Decision::Resolve {
-                conflict: *any(&parked, random),
+                conflict: *any(&conflicts, random),
             };
         }
     };
@@ -168,7 +203,7 @@ fn sent(log: &Log, key: String, random: &mut Random) -> Submission {
         annotator,
         decisions,
         replace,
-        remark: Default::default(),
+        provenance: Default::default(),
     }
 }
 
@@ -183,15 +218,43 @@ fn slow_twin(records: &[Record]) -> BTreeMap<(String, String), Vec<(ClassId, f64
         }
     }
     let mut labels = BTreeMap::new();
+    let mut merged: BTreeMap<ClassId, ClassId> = BTreeMap::new();
     for record in records
         .iter()
         .filter(|record| !undone.contains(&record.group))
     {
-        if let Some(Change::Label { item, classes }) = record.change() {
-            labels.insert((item.clone(), record.annotator.clone()), classes.clone());
+        match record.change() {
+            Some(Change::Label { item, classes, .. }) => {
+                labels.insert((item.clone(), record.annotator.clone()), classes.clone());
+            }
+            Some(Change::MergeClass { from, into }) => drop(merged.insert(*from, *into)),
+            Some(Change::DeleteClass { class }) => labels.retain(|_, classes| {
+                classes.retain(|(share, _)| end_of(*share, &merged) != *class);
+                !classes.is_empty()
+            }),
+            _ => {}
         }
     }
+    for classes in labels.values_mut() {
+        let mut summed: Vec<(ClassId, f64)> = Vec::new();
+        for (class, weight) in classes.iter() {
+            let class = end_of(*class, &merged);
+            match summed.iter_mut().find(|(other, _)| *other == class) {
+                Some((_, sum)) => *sum += weight,
+                None => summed.push((class, *weight)),
+            }
+        }
+        *classes = summed;
+    }
     labels
+}
+
+/// Where merges lead from a class.
+fn end_of(class: ClassId, merged: &BTreeMap<ClassId, ClassId>) -> ClassId {
+    match merged.get(&class) {
+        Some(into) => end_of(*into, merged),
+        None => class,
+    }
 }
 
 fn check(both: &Both) {
@@ -202,13 +265,11 @@ fn check(both: &Both) {
         (replayed.head(), replayed.recipe()),
         (log.head(), log.recipe())
     );
-    assert!(replayed.parked().eq(log.parked()));
+    assert!(replayed.conflicts().eq(log.conflicts()));
     let twin = slow_twin(log.records());
     for item in (0..ITEMS).map(|item| item.to_string()) {
         for annotator in PEOPLE {
-            let expected = twin
-                .get(&(item.clone(), annotator.to_string()))
-                .map(Vec::as_slice);
+            let expected = twin.get(&(item.clone(), annotator.to_string())).cloned();
             assert_eq!(
                 log.label_of(&item, annotator),
                 expected,
@@ -277,7 +338,8 @@ fn retry(both: &mut Both, now: u64, random: &mut Random) {
     }
 }
 
-fn sequence(seed: u64) -> usize {
+/// How many submissions were stored, and the kinds of decisions that were taken.
+fn sequence(seed: u64) -> (usize, BTreeSet<String>) {
     let place = tempfile::tempdir().unwrap();
     // What is compared does not depend on syncs, so most go without.
     let journal = [
@@ -297,17 +359,14 @@ fn sequence(seed: u64) -> usize {
             0 => both.reopen(),
             1 => retry(&mut both, now, &mut random),
             2 => {
-                let items: Vec<(String, usize)> = (0..3)
-                    .map(|_| (random.below(ITEMS).to_string(), random.below(3)))
-                    .collect();
-                let annotator = any(&PEOPLE, &mut random);
-                let wanted = Wanted {
-                    items: &items,
-                    annotator,
-                    now,
-                    length: 500,
+                let lease = |annotator: &&str| Lease {
+                    item: random.below(ITEMS).to_string(),
+                    annotator: annotator.to_string(),
+                    until: now + 500,
                 };
-                assert_eq!(both.disk().lease(&wanted), both.memory.lease(&wanted));
+                let leases: Vec<Lease> = PEOPLE.iter().map(lease).collect();
+                both.disk().keep_leases(&leases).unwrap();
+                both.memory.keep_leases(&leases).unwrap();
             }
             kind => {
                 // One, or several that share a transaction, now and then two under one key.
@@ -339,13 +398,18 @@ fn sequence(seed: u64) -> usize {
         check(&both);
     }
     both.reopen();
-    taken
+    (taken, both.kinds)
 }
 
 #[test]
 fn a_disk_and_a_memory_give_the_same_answers_and_the_same_log() {
     let sequences = count("DIAL_SEQUENCES", 60);
-    let taken: usize = (0..sequences).map(sequence).sum();
+    let (mut taken, mut met) = (0, BTreeSet::new());
+    for (stored, kinds) in (0..sequences).map(sequence) {
+        taken += stored;
+        met.extend(kinds);
+    }
+    assert_eq!(met, kinds(), "every kind of decision is made");
     assert!(
         taken as u64 > 10 * sequences,
         "much of it is taken: {taken}"

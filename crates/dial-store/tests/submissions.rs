@@ -1,4 +1,4 @@
-//! What becomes of what people send, case by case: keys that come again, undo, answers kept aside, pools that change.
+//! What becomes of what people send, case by case: keys that come again, undo, conflicting answers, pools that change.
 
 #[allow(dead_code)]
 mod common;
@@ -9,9 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{first, label, recipe, submission};
 use dial::{Change, ClassId};
-use dial_store::{
-    Decision, Error, Lease, Memory, Project, Record, Result, Store, Submission, Wanted,
-};
+use dial_store::{Decision, Error, Lease, Log, Memory, Project, Record, Result, Store, Submission};
 
 /// A project in memory with four classes and ten items.
 fn project() -> Project {
@@ -90,6 +88,130 @@ fn a_key_that_comes_again_with_more_is_refused() {
 }
 
 #[test]
+fn a_key_is_known_by_all_that_was_sent_under_it() {
+    let mut project = project();
+    for item in ["1", "2"] {
+        project.submit_one(label(item, "ann", item, 0), 2).unwrap();
+    }
+    // The first leaves no record: it was said before.
+    let sent = many("k", &[("1", 0), ("3", 1)]);
+    let first = project.submit_one(sent.clone(), 3).unwrap();
+    let again = project.submit_one(sent, 4).unwrap();
+    assert_eq!((again.seq, again.repeated), (first.seq, true));
+    for other in [
+        many("k", &[("2", 0), ("3", 1)]),
+        many("k", &[("3", 1), ("1", 0)]),
+        many("k", &[("3", 1)]),
+    ] {
+        let refused = project.submit_one(other, 5).unwrap_err();
+        assert_eq!(refused.code(), "W2");
+    }
+}
+
+#[test]
+fn logs_without_hashes_know_their_keys_too() {
+    let mut project = project();
+    project.submit_one(label("a", "ann", "1", 0), 2).unwrap();
+    let sent = many("k", &[("1", 0), ("3", 1)]);
+    project.submit_one(sent.clone(), 3).unwrap();
+    let mut records = project.log().records().to_vec();
+    assert!(
+        records
+            .iter()
+            .any(|record| record.provenance.digest.is_some())
+    );
+    records
+        .iter_mut()
+        .for_each(|record| record.provenance.digest = None);
+    let mut before = Project::in_memory("p", records, None).unwrap();
+    assert!(before.submit_one(sent, 4).unwrap().repeated);
+    let other = many("k", &[("4", 0), ("3", 1)]);
+    assert_eq!(before.submit_one(other, 5).unwrap_err().code(), "W2");
+}
+
+#[test]
+fn class_ids_run_out_with_a_refusal() {
+    let mut project = project();
+    let add = |round: usize, count: usize| Submission {
+        key: format!("add {round}"),
+        annotator: "ann".into(),
+        decisions: (0..count)
+            .map(|number| Decision::AddClass {
+                name: format!("{round} {number}"),
+            })
+            .collect(),
+        ..Submission::default()
+    };
+    // Ids of classes whose addition was undone are not given again.
+    let mut round = 0;
+    let refused = loop {
+        match project.submit_one(add(round, 21_000), 2) {
+            Ok(stored) => {
+                let group = stored.group.unwrap();
+                let back = submission(&format!("undo {round}"), "ann", undo(group));
+                project.submit_one(back, 3).unwrap();
+            }
+            Err(refused) => break refused,
+        }
+        round += 1;
+    };
+    assert_eq!(round, 3);
+    assert!(refused.to_string().contains("65,000 classes"), "{refused}");
+    for number in 0..3_000 {
+        if project.submit_one(add(10 + number, 1), 4).is_err() {
+            break;
+        }
+    }
+    assert_eq!(
+        project.submit_one(add(9, 1), 5).unwrap_err().code(),
+        refused.code()
+    );
+    project.submit_one(label("l", "ann", "1", 0), 6).unwrap();
+}
+
+#[test]
+fn whoever_reads_a_log_keeps_what_it_was() {
+    let mut project = project();
+    let begin = project.log().version();
+    let mut held = Vec::new();
+    for round in 0..10u64 {
+        // Some are held for a while, some for ever, and in between nobody reads.
+        if round % 4 != 3 {
+            held.push((project.snapshot(), begin + 2 * round));
+        }
+        if round % 3 == 2 {
+            held.remove(0);
+        }
+        let item = round.to_string();
+        project
+            .submit_one(label(&format!("k{round}"), "ann", &item, 0), round)
+            .unwrap();
+        let add = Decision::AddClass { name: item };
+        let mut twice = submission(&format!("c{round}"), "ann", add.clone());
+        twice.decisions.push(add.clone());
+        project.submit_one(twice, round).unwrap_err();
+        let once = submission(&format!("c{round}"), "ann", add);
+        project.submit_one(once, round).unwrap();
+    }
+    for (snapshot, version) in &held {
+        let log = snapshot.log();
+        assert_eq!(log.version(), *version);
+        assert!(project.log().records().starts_with(log.records()));
+        let replayed = Log::replay(project.id(), log.records().to_vec()).unwrap();
+        assert_eq!(
+            (log.head(), log.labels()),
+            (replayed.head(), replayed.labels())
+        );
+    }
+    let all = project.log().records().to_vec();
+    let replayed = Log::replay(project.id(), all).unwrap();
+    assert_eq!(
+        (project.log().head(), project.log().labels()),
+        (replayed.head(), replayed.labels())
+    );
+}
+
+#[test]
 fn every_group_is_of_one_submission() {
     let mut project = project();
     let look = Decision::StyleClass {
@@ -101,10 +223,10 @@ fn every_group_is_of_one_submission() {
     let looked = project
         .submit_one(submission("k2", "bob", look), 10)
         .unwrap();
-    let parked = project
+    let conflict = project
         .submit_one(label("k3", "ann", "1", 1), 10)
         .unwrap_err();
-    assert_eq!(parked.code(), "C3");
+    assert_eq!(conflict.code(), "C3");
     let labelled = project.submit_one(label("k4", "ann", "2", 0), 10).unwrap();
     assert!(labelled.group > looked.group, "{labelled:?} {looked:?}");
     let mut groups: Vec<u64> = project
@@ -311,7 +433,7 @@ fn an_answer_among_many_that_contradicts_is_named() {
 }
 
 #[test]
-fn whoever_decides_again_settles_what_was_kept_aside() {
+fn whoever_decides_again_resolves_a_conflict() {
     let mut project = project();
     project.submit_one(label("k1", "ann", "1", 0), 10).unwrap();
     project
@@ -319,7 +441,7 @@ fn whoever_decides_again_settles_what_was_kept_aside() {
         .unwrap_err();
     project.submit_one(label("k3", "bob", "1", 2), 10).unwrap();
     assert_eq!(
-        project.log().parked().count(),
+        project.log().conflicts().count(),
         1,
         "another person's answer settles nothing"
     );
@@ -328,7 +450,7 @@ fn whoever_decides_again_settles_what_was_kept_aside() {
         ..label("k4", "ann", "1", 1)
     };
     let first = project.submit_one(again.clone(), 20).unwrap();
-    assert_eq!(project.log().parked().count(), 0);
+    assert_eq!(project.log().conflicts().count(), 0);
     assert_eq!(
         project
             .submit_one(again, 30)
@@ -338,7 +460,7 @@ fn whoever_decides_again_settles_what_was_kept_aside() {
 }
 
 #[test]
-fn an_answer_that_contradicts_is_kept_aside_until_somebody_decides() {
+fn an_answer_that_contradicts_is_conflicting_until_somebody_decides() {
     let mut project = project();
     project.submit_one(label("k1", "ann", "1", 0), 10).unwrap();
     let sent = label("k2", "ann", "1", 1);
@@ -346,14 +468,14 @@ fn an_answer_that_contradicts_is_kept_aside_until_somebody_decides() {
     let Error::Contradiction {
         first,
         second,
-        parked,
+        conflict,
         ..
     } = refused.clone()
     else {
         panic!("{refused}")
     };
     assert_eq!(
-        (first.as_str(), second.as_str(), parked),
+        (first.as_str(), second.as_str(), conflict),
         ("a", "b", project.log().version())
     );
     let version = project.log().version();
@@ -364,25 +486,19 @@ fn an_answer_that_contradicts_is_kept_aside_until_somebody_decides() {
     );
     assert_eq!(project.log().version(), version);
     project
-        .submit_one(
-            submission("k3", "ann", Decision::Resolve { conflict: parked }),
-            30,
-        )
+        .submit_one(submission("k3", "ann", Decision::Resolve { conflict }), 30)
         .unwrap();
-    assert_eq!(project.log().parked().count(), 0);
+    assert_eq!(project.log().conflicts().count(), 0);
     assert!(
         project
-            .submit_one(
-                submission("k4", "ann", Decision::Resolve { conflict: parked }),
-                30
-            )
+            .submit_one(submission("k4", "ann", Decision::Resolve { conflict }), 30)
             .is_err()
     );
 }
 
 /// A number that is not finite is written as nothing and could not be read back: the project would never open again.
 #[test]
-fn what_could_not_be_read_back_is_not_kept_aside() {
+fn what_could_not_be_read_back_is_not_conflicting() {
     let mut project = project();
     project.submit_one(label("k1", "ann", "1", 0), 10).unwrap();
     let merge = Decision::MergeClass {
@@ -393,10 +509,7 @@ fn what_could_not_be_read_back_is_not_kept_aside() {
     let version = project.log().version();
     for class in [1, 3] {
         for weight in [f64::NAN, f64::INFINITY] {
-            let change = Change::Label {
-                item: "1".into(),
-                classes: vec![(ClassId(class), weight)],
-            };
+            let change = Change::label("1", vec![(ClassId(class), weight)]);
             assert!(
                 project
                     .submit_one(submission("k3", "ann", Decision::from(change)), 10)
@@ -404,10 +517,7 @@ fn what_could_not_be_read_back_is_not_kept_aside() {
             );
         }
     }
-    let change = Change::Label {
-        item: "1".into(),
-        classes: vec![(ClassId(1), 2.0)],
-    };
+    let change = Change::label("1", vec![(ClassId(1), 2.0)]);
     assert_eq!(
         project
             .submit_one(submission("k3", "ann", Decision::from(change)), 10)
@@ -437,7 +547,7 @@ fn what_could_not_be_read_back_is_not_kept_aside() {
 }
 
 #[test]
-fn an_answer_with_a_class_that_is_gone_is_kept_aside() {
+fn an_answer_with_a_class_that_is_gone_is_stored_as_a_conflict() {
     let mut project = project();
     let merge = Decision::MergeClass {
         from: ClassId(3),
@@ -448,8 +558,8 @@ fn an_answer_with_a_class_that_is_gone_is_kept_aside() {
         .submit_one(label("k2", "ann", "1", 3), 10)
         .unwrap_err();
     assert_eq!(refused.code(), "C6", "{refused}");
-    let parked: Vec<&Record> = project.log().parked().collect();
-    assert_eq!((parked.len(), parked[0].annotator.as_str()), (1, "ann"));
+    let conflict: Vec<&Record> = project.log().conflicts().collect();
+    assert_eq!((conflict.len(), conflict[0].annotator.as_str()), (1, "ann"));
     // A class that never was is a mistake and stores nothing.
     let version = project.log().version();
     assert_eq!(
@@ -509,8 +619,8 @@ impl Store for Failing {
         }
     }
 
-    fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>> {
-        self.store.lease(wanted)
+    fn keep_leases(&mut self, leases: &[Lease]) -> Result<()> {
+        self.store.keep_leases(leases)
     }
 
     fn leases(&mut self) -> Result<Vec<Lease>> {
@@ -533,8 +643,8 @@ impl Store for Failing {
         self.store.close();
     }
 
-    fn reopen(&mut self) -> Result<()> {
-        self.store.reopen()
+    fn reopen(&mut self, known: &Log) -> Result<()> {
+        self.store.reopen(known)
     }
 }
 
@@ -648,4 +758,91 @@ fn a_submission_of_many_labels_is_one_group_under_one_key() {
         )
         .unwrap();
     assert_eq!(project.log().labels().labelled().count(), 0);
+}
+
+/// Twenty thousand labels in groups of their own, and one of eve.
+fn much_labelled() -> Project {
+    let mut project = Project::on(Box::new(Memory::new("p")), None, None).unwrap();
+    let mut decisions = vec![Decision::Recipe(Box::new(recipe(30_000, 1)))];
+    decisions.extend(first(4));
+    let new = Submission {
+        decisions,
+        ..submission("new", "", Decision::Undo { group: None })
+    };
+    project.submit_one(new, 1).unwrap();
+    let labels: Vec<Submission> = (0..20_000)
+        .map(|row| label(&format!("k{row}"), "ann", &row.to_string(), 0))
+        .collect();
+    assert!(project.submit(&labels, 2).iter().all(Result::is_ok));
+    project
+        .submit_one(label("own", "eve", "25000", 1), 3)
+        .unwrap();
+    project
+}
+
+#[test]
+fn undos_and_refused_submissions_cost_what_they_touch() {
+    let mut project = much_labelled();
+    let records = project.log().records().to_vec();
+    let start = std::time::Instant::now();
+    Log::replay("p", records).unwrap();
+    let replay = start.elapsed();
+    let start = std::time::Instant::now();
+    let turns = [
+        Decision::Undo { group: None },
+        Decision::Redo { group: None },
+    ];
+    let storm = Submission {
+        decisions: turns.iter().cloned().cycle().take(500).collect(),
+        ..submission("storm", "eve", turns[0].clone())
+    };
+    project.submit_one(storm, 4).unwrap();
+    // One label that could be taken, and an undo of nothing.
+    for number in 0..100 {
+        let refused = Submission {
+            decisions: vec![label("", "", "26000", 1).decisions.remove(0), undo(999_999)],
+            ..submission(&format!("refused {number}"), "eve", turns[0].clone())
+        };
+        project.submit_one(refused, 5).unwrap_err();
+    }
+    let took = start.elapsed();
+    // Each of the 600 took one or two replays.
+    assert!(
+        took < 20 * replay,
+        "it took {took:?}, one replay {replay:?}"
+    );
+    assert!(project.log().label_of("25000", "eve").is_some());
+    assert!(project.log().label_of("26000", "eve").is_none());
+}
+
+#[test]
+fn a_submission_does_not_undo_and_redo_much_again_and_again() {
+    let mut project = much_labelled();
+    let all: Vec<(String, u16)> = (20_000..29_000).map(|row| (row.to_string(), 2)).collect();
+    let all: Vec<(&str, u16)> = all
+        .iter()
+        .map(|(item, class)| (item.as_str(), *class))
+        .collect();
+    let group = project.submit_one(many("all", &all), 4).unwrap().group;
+    let turns = |count: usize| {
+        let turns = [Decision::Undo { group }, Decision::Redo { group }];
+        turns.into_iter().cycle().take(count).collect::<Vec<_>>()
+    };
+    let send = |project: &mut Project, key: &str, count: usize| {
+        let sent = Submission {
+            decisions: turns(count),
+            ..submission(key, "ann", Decision::Undo { group })
+        };
+        assert_eq!(project.log().turned_by(&sent), 9_000 * count);
+        project.submit_one(sent, 5)
+    };
+    send(&mut project, "ten", 10).unwrap();
+    let before = project.log().version();
+    let refused = send(&mut project, "twelve", 12).unwrap_err();
+    assert!(
+        refused.to_string().contains("too much at once"),
+        "{refused}"
+    );
+    assert_eq!(project.log().version(), before);
+    assert_eq!(project.log().live_labels().len(), 29_001);
 }

@@ -12,7 +12,7 @@
 //! dial exclude moons.dial 39
 //! dial tell moons.dial 3 above
 //! dial undo moons.dial
-//! dial tell moons.dial 28 down        refused and kept aside as decision 13
+//! dial tell moons.dial 28 down        refused and stored as conflict 13
 //! dial tell moons.dial 28 above       known
 //! ```
 //!
@@ -45,10 +45,6 @@ fn open(project: &Path) -> Project {
     Project::open(project, Journal::Wal, NOW).unwrap()
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// An item, who labelled it, and its classes with weights.
 type Label<'a> = (&'a str, &'a str, Vec<(u16, f64)>);
 
@@ -61,7 +57,7 @@ fn its_log_is_whole_and_says_what_it_said() {
     assert_eq!(project.item_ids().unwrap(), ids);
     let log = project.log();
     assert_eq!(
-        (log.version(), hexadecimal(&log.head())),
+        (log.version(), hex::encode(log.head())),
         (EVENTS, HEAD.into())
     );
     let recipe = log.recipe().unwrap();
@@ -96,8 +92,8 @@ fn its_log_is_whole_and_says_what_it_said() {
     assert_eq!(labels, expected);
     let marks = ["19", "39", "3"].map(|item| log.labels().marks_of(item));
     assert_eq!(marks, [(true, false), (false, true), (false, false)]);
-    let parked: Vec<u64> = log.parked().map(|record| record.seq).collect();
-    assert_eq!(parked, [13]);
+    let conflicts: Vec<u64> = log.conflicts().map(|record| record.seq).collect();
+    assert_eq!(conflicts, [13]);
 }
 
 #[test]
@@ -105,16 +101,16 @@ fn it_asks_and_believes_as_it_did() {
     let (_folder, place) = moved();
     let control = Control::new();
     let mut project = open(&place);
-    let (material, notes) = project.material(&control, NOW).unwrap();
+    let (prepared, notes) = project.prepared(&control, NOW).unwrap();
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].contains("version 3 of the method"), "{notes:?}");
-    assert!(!material.changed);
+    assert!(!prepared.changed);
     assert_eq!(
         project.log().version(),
         EVENTS,
         "a pool that moved with its project is the same pool"
     );
-    let follower = Follower::new(&material.engine, News::whole(project.log()), &control).unwrap();
+    let follower = Follower::new(&prepared.engine, News::whole(project.log()), &control).unwrap();
     let session = follower.session();
     let questions = session.ask(3).unwrap().questions;
     let items: Vec<&str> = questions.iter().map(|one| one.item.as_str()).collect();
@@ -123,7 +119,7 @@ fn it_asks_and_believes_as_it_did() {
     assert_eq!((first.item.as_str(), first.node), ("18", NodeId(21)));
     assert_near(first.score, 0.6940149901256756);
     let above = |id: &str| {
-        let node = material.engine.items.node(id).unwrap();
+        let node = prepared.engine.items.node(id).unwrap();
         session.prediction(node).probabilities[0]
     };
     assert_near(above("18"), 0.10071240015346485);

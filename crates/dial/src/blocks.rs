@@ -8,26 +8,26 @@
 use rayon::prelude::*;
 
 /// Nodes per chunk. Part of the definition of every sum: changing it changes last bits.
-pub const CHUNK: usize = 1024;
+pub const NODES_PER_CHUNK: usize = 1024;
 
-/// Below so many numbers a loop is not worth dividing among threads.
-const SERIAL: usize = 16 * 1024;
+/// A loop over fewer numbers is not worth dividing among threads.
+const SERIAL_LENGTH: usize = 16 * 1024;
 
 /// Calls `work(first node, chunk)` for every chunk of a block of width W and returns the sums it gives, added in order.
 pub fn for_chunks<const W: usize, const S: usize>(
     block: &mut [f64],
     work: impl Fn(usize, &mut [f64]) -> [[f64; W]; S] + Sync,
 ) -> [[f64; W]; S] {
-    if block.len() < SERIAL {
+    if block.len() < SERIAL_LENGTH {
         return add(block
-            .chunks_mut(CHUNK * W)
+            .chunks_mut(NODES_PER_CHUNK * W)
             .enumerate()
-            .map(|(c, chunk)| work(c * CHUNK, chunk)));
+            .map(|(c, chunk)| work(c * NODES_PER_CHUNK, chunk)));
     }
     let parts: Vec<_> = block
-        .par_chunks_mut(CHUNK * W)
+        .par_chunks_mut(NODES_PER_CHUNK * W)
         .enumerate()
-        .map(|(c, chunk)| work(c * CHUNK, chunk))
+        .map(|(c, chunk)| work(c * NODES_PER_CHUNK, chunk))
         .collect();
     add(parts.into_iter())
 }
@@ -38,18 +38,18 @@ pub fn for_chunks2<const W: usize, const S: usize>(
     b: &mut [f64],
     work: impl Fn(usize, &mut [f64], &mut [f64]) -> [[f64; W]; S] + Sync,
 ) -> [[f64; W]; S] {
-    if a.len() < SERIAL {
+    if a.len() < SERIAL_LENGTH {
         let chunks = a
-            .chunks_mut(CHUNK * W)
-            .zip(b.chunks_mut(CHUNK * W))
+            .chunks_mut(NODES_PER_CHUNK * W)
+            .zip(b.chunks_mut(NODES_PER_CHUNK * W))
             .enumerate();
-        return add(chunks.map(|(c, (a, b))| work(c * CHUNK, a, b)));
+        return add(chunks.map(|(c, (a, b))| work(c * NODES_PER_CHUNK, a, b)));
     }
     let parts: Vec<_> = a
-        .par_chunks_mut(CHUNK * W)
-        .zip(b.par_chunks_mut(CHUNK * W))
+        .par_chunks_mut(NODES_PER_CHUNK * W)
+        .zip(b.par_chunks_mut(NODES_PER_CHUNK * W))
         .enumerate()
-        .map(|(c, (a, b))| work(c * CHUNK, a, b))
+        .map(|(c, (a, b))| work(c * NODES_PER_CHUNK, a, b))
         .collect();
     add(parts.into_iter())
 }

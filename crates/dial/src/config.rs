@@ -4,7 +4,7 @@
 //! mean degree and calibrated probabilities; every score has the paper's setting (self-tuning
 //! weights, τ = 0.1, the mean of the Dirichlet distribution).
 //!
-//! A [`Config`] is complete. [`Choices`] are what somebody typed: whatever is missing there gets
+//! A [`Config`] is complete. [`Choices`] are what a person typed: a missing choice gets
 //! its default in [`Choices::config`], and nowhere else.
 
 use std::fmt;
@@ -13,7 +13,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::Score;
-use crate::acquisition::auto::TAU_PER_DEGREE;
+use crate::acquisition::auto::{self, TAU_PER_DEGREE};
 use crate::belief::calibration::Calibration;
 use crate::belief::prior::Prior;
 use crate::error::{Error, Result, check_positive};
@@ -27,11 +27,14 @@ use crate::propagation::check_source_value;
 use crate::propagation::tau::Tau;
 use crate::words::word;
 
-/// Neighbours of each item, unless somebody says otherwise (the paper's).
-pub const NEIGHBOURS: usize = 20;
+/// Neighbours of each item by default (the paper's).
+pub const DEFAULT_K: usize = 20;
 
-/// Time that heat spreads for, unless somebody says otherwise.
-const HEAT_TIME: f64 = 3.0;
+/// τ of Poisson propagation with every acquisition but `auto` (the paper's).
+pub const PAPER_TAU: f64 = 0.1;
+
+/// Time that heat spreads for by default.
+pub const HEAT_TIME: f64 = 3.0;
 
 /// What makes an item worth asking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,12 +62,11 @@ impl FromStr for AcquisitionKind {
         match word {
             "auto" => Ok(AcquisitionKind::Auto),
             score => score.parse().map(AcquisitionKind::Score).map_err(|_| {
-                Error::setting(
-                    "acquisition",
-                    "auto, variance, margin, margin-range, entropy, least-confidence, norm or \
-                       random (others are for comparisons: dial simulate)",
-                    word,
-                )
+                let want = format!(
+                    "one of auto, {} (others are for comparisons: dial simulate)",
+                    Score::words()
+                );
+                Error::setting("acquisition", want, word)
             }),
         }
     }
@@ -79,8 +81,8 @@ pub enum PropagationKind {
     Poisson,
     /// Heat on the graph.
     Heat {
-        /// How long it spreads.
-        time: f64,
+        /// How long it spreads; by default 3.
+        time: Option<f64>,
     },
     /// A Gaussian of the Euclidean distance between features.
     Rbf {
@@ -103,10 +105,10 @@ impl PropagationKind {
         match self {
             PropagationKind::Poisson => Err(Error::setting(
                 "propagation",
-                "poisson without a parameter: its own is tau",
+                "poisson without a parameter: set tau instead",
                 format!("poisson:{value}"),
             )),
-            PropagationKind::Heat { .. } => Ok(PropagationKind::Heat { time: value }),
+            PropagationKind::Heat { .. } => Ok(PropagationKind::Heat { time: Some(value) }),
             PropagationKind::Rbf { .. } => Ok(PropagationKind::Rbf { sigma: Some(value) }),
             PropagationKind::Compact { .. } => Ok(PropagationKind::Compact {
                 radius: Some(value),
@@ -118,10 +120,9 @@ impl PropagationKind {
     fn parameter(self) -> Option<f64> {
         match self {
             PropagationKind::Poisson => None,
-            PropagationKind::Heat { time } => Some(time),
-            PropagationKind::Rbf { sigma: width } | PropagationKind::Compact { radius: width } => {
-                width
-            }
+            PropagationKind::Heat { time: parameter }
+            | PropagationKind::Rbf { sigma: parameter }
+            | PropagationKind::Compact { radius: parameter } => parameter,
         }
     }
 
@@ -142,7 +143,8 @@ impl fmt::Display for PropagationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PropagationKind::Poisson => f.write_str("poisson"),
-            PropagationKind::Heat { time } => write!(f, "heat:{time}"),
+            PropagationKind::Heat { time: None } => f.write_str("heat"),
+            PropagationKind::Heat { time: Some(time) } => write!(f, "heat:{time}"),
             PropagationKind::Rbf { sigma: None } => f.write_str("rbf"),
             PropagationKind::Rbf { sigma: Some(sigma) } => write!(f, "rbf:{sigma}"),
             PropagationKind::Compact { radius: None } => f.write_str("compact"),
@@ -170,7 +172,7 @@ impl FromStr for PropagationKind {
         };
         let kind = match kind {
             "poisson" => PropagationKind::Poisson,
-            "heat" => PropagationKind::Heat { time: HEAT_TIME },
+            "heat" => PropagationKind::Heat { time: None },
             "rbf" => PropagationKind::Rbf { sigma: None },
             "compact" => PropagationKind::Compact { radius: None },
             _ => return Err(wrong()),
@@ -184,18 +186,19 @@ impl FromStr for PropagationKind {
 /// a default, and be left out while it has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// What becomes of rows without length, under cosine.
+    /// How zero rows are treated under cosine.
     pub zero_vectors: ZeroVectors,
     /// Rows without length are left out of the pool, under cosine, before the graph is built.
     #[serde(default)]
     pub drop_zero_rows: bool,
-    /// Neighbours of each item.
+    /// Neighbours of each item; on a graph that was given, of items that are not in it.
     pub k: usize,
     /// How distances are measured.
     pub metric: Metric,
-    /// How distances become edge weights.
-    #[serde(rename = "kernel")]
-    pub weights: EdgeWeights,
+    /// How distances become edge weights; none on a graph that was given, if nobody said how it was
+    /// made.
+    #[serde(rename = "kernel", with = "weights_or_given")]
+    pub weights: Option<EdgeWeights>,
     /// How neighbours are found.
     pub search: Search,
     /// How labels spread.
@@ -237,6 +240,32 @@ pub struct Config {
     pub seed: u64,
 }
 
+/// The word for the weights of a graph that was given.
+pub const GIVEN: &str = "given";
+
+/// Edge weights by their word, or [`GIVEN`].
+mod weights_or_given {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{EdgeWeights, GIVEN};
+
+    pub(super) fn serialize<S: Serializer>(
+        weights: &Option<EdgeWeights>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(weights.map_or(GIVEN, EdgeWeights::word))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<EdgeWeights>, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            GIVEN => Ok(None),
+            word => word.parse().map(Some).map_err(serde::de::Error::custom),
+        }
+    }
+}
+
 fn one() -> f64 {
     1.0
 }
@@ -258,7 +287,7 @@ impl Config {
         Config::suited(AcquisitionKind::Score(Score::Variance))
     }
 
-    /// Everything else as it goes with an acquisition.
+    /// The defaults that go with an acquisition.
     fn suited(acquisition: AcquisitionKind) -> Config {
         let (weights, tau, calibration) = match acquisition {
             AcquisitionKind::Auto => (
@@ -266,16 +295,18 @@ impl Config {
                 Tau::TimesDegree(TAU_PER_DEGREE),
                 Calibration::On,
             ),
-            AcquisitionKind::Score(_) => {
-                (EdgeWeights::SelfTuning, Tau::Number(0.1), Calibration::Off)
-            }
+            AcquisitionKind::Score(_) => (
+                EdgeWeights::SelfTuning,
+                Tau::Number(PAPER_TAU),
+                Calibration::Off,
+            ),
         };
         Config {
             zero_vectors: ZeroVectors::default(),
             drop_zero_rows: false,
-            k: NEIGHBOURS,
+            k: DEFAULT_K,
             metric: Metric::default(),
-            weights,
+            weights: Some(weights),
             search: Search::default(),
             propagation: PropagationKind::Poisson,
             tau,
@@ -292,7 +323,12 @@ impl Config {
         }
     }
 
-    /// Refuses choices that do not go together.
+    /// The word for the edge weights, or [`GIVEN`].
+    pub fn weights_word(&self) -> &'static str {
+        self.weights.map_or(GIVEN, EdgeWeights::word)
+    }
+
+    /// Refuses choices that contradict each other.
     ///
     /// # Errors
     /// The choice to change, and what it may be beside the others.
@@ -310,23 +346,22 @@ impl Config {
         let poisson = self.propagation.is_poisson();
         let certified = self.precision == Precision::Certified;
         match self {
-            _ if certified && !poisson => {
-                let want = "poisson in certified precision";
-                refuse("propagation", want, &self.propagation)
-            }
-            _ if certified && self.tau.is_zero() => refuse(
-                "tau",
-                "above 0 in certified precision, which has no bound at 0",
-                &self.tau,
-            ),
+            _ if certified && !poisson => Err(Error::Incompatible(format!(
+                "--precision certified needs Poisson propagation, got {}. Choose --propagation poisson or --precision \
+                 faithful.",
+                self.propagation
+            ))),
+            _ if certified && self.tau.is_zero() => Err(Error::Incompatible(
+                "--precision certified needs a tau above 0: at 0 it has no bound. Choose a larger --tau or --precision \
+                 faithful."
+                    .into(),
+            )),
             Config {
-                tolerance: Some(tolerance),
-                ..
-            } if !certified => refuse(
-                "tolerance",
-                "left out unless precision is certified",
-                tolerance,
-            ),
+                tolerance: Some(_), ..
+            } if !certified => Err(Error::Incompatible(
+                "--tolerance applies only in certified precision. Add --precision certified, or leave --tolerance out."
+                    .into(),
+            )),
             Config {
                 tolerance: Some(tolerance),
                 ..
@@ -338,19 +373,22 @@ impl Config {
                 acquisition: AcquisitionKind::Auto,
                 ..
             } if !poisson || self.tau.is_zero() => {
-                let want = "another one here: auto needs Poisson propagation with a tau above 0";
-                refuse("acquisition", want, &self.acquisition)
+                Err(Error::Incompatible(auto::NEEDS.into()))
             }
-            Config {
-                expected_clusters: Some(0),
-                ..
-            } => refuse("expected-clusters", "at least 1", &0),
-            _ => Ok(()),
+            _ => check_expected_clusters(self.expected_clusters),
         }
     }
 }
 
-/// What somebody chose; what is `None` gets its default.
+/// Refuses a K̂ of 0.
+pub(crate) fn check_expected_clusters(count: Option<usize>) -> Result<()> {
+    match count {
+        Some(0) => Err(Error::setting("expected-clusters", "at least 1", 0)),
+        _ => Ok(()),
+    }
+}
+
+/// What a person chose; `None` stands for the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs)] // As in [`Config`].
 pub struct Choices {
@@ -361,6 +399,10 @@ pub struct Choices {
     pub weights: Option<EdgeWeights>,
     pub search: Option<Search>,
     pub propagation: Option<PropagationKind>,
+    /// The time of heat, typed on its own.
+    pub heat_time: Option<f64>,
+    /// The width of rbf or the radius of compact, typed on its own.
+    pub sigma: Option<f64>,
     pub tau: Option<Tau>,
     pub source_value: Option<f64>,
     pub precision: Option<Precision>,
@@ -372,6 +414,8 @@ pub struct Choices {
     pub calibration: Option<Calibration>,
     pub expected_clusters: Option<usize>,
     pub seed: Option<u64>,
+    /// The graph is given: what nobody chose about how it was made is unknown.
+    pub given_graph: bool,
 }
 
 impl Choices {
@@ -399,7 +443,7 @@ impl Choices {
     /// Sets a choice by its name and its word, as in `tau` and `0.1xdegree`.
     ///
     /// # Errors
-    /// A name that is none, a word that the choice does not have.
+    /// An unknown name, or a word that is no value of the choice.
     pub fn set(&mut self, name: &str, word: &str) -> Result<()> {
         match name {
             "zero_vectors" => self.zero_vectors = Some(word.parse()?),
@@ -429,13 +473,13 @@ impl Choices {
         Ok(())
     }
 
-    /// The number of neighbours in a pool of so many rows: 20 by default, or all there are.
+    /// The number of neighbours in a pool of n rows: by default 20, or all other rows if there are fewer.
     pub fn neighbours(&self, rows: usize) -> usize {
         self.k
-            .unwrap_or_else(|| NEIGHBOURS.min(rows.saturating_sub(1)).max(1))
+            .unwrap_or_else(|| DEFAULT_K.min(rows.saturating_sub(1)).max(1))
     }
 
-    /// The configuration for a pool of so many rows, checked.
+    /// The checked configuration for a pool of n rows.
     ///
     /// # Errors
     /// As [`Config::check`].
@@ -446,9 +490,9 @@ impl Choices {
             drop_zero_rows: self.drop_zero_rows,
             k: self.neighbours(rows),
             metric: self.metric.unwrap_or(base.metric),
-            weights: self.weights.unwrap_or(base.weights),
+            weights: self.weights.or(base.weights.filter(|_| !self.given_graph)),
             search: self.search.unwrap_or(base.search),
-            propagation: self.propagation.unwrap_or(base.propagation),
+            propagation: self.propagation_kind()?,
             tau: self.tau.unwrap_or(base.tau),
             source_value: self.source_value.unwrap_or(base.source_value),
             precision: self.precision.unwrap_or(base.precision),
@@ -465,7 +509,41 @@ impl Choices {
         Ok(config)
     }
 
-    /// The acquisition that was chosen, or `auto` where it can be had. In certified precision people
+    /// How labels spread, with the parameter that was typed beside the kind.
+    ///
+    /// # Errors
+    /// A parameter of another kind, or one that was typed twice.
+    fn propagation_kind(&self) -> Result<PropagationKind> {
+        let kind = self.propagation.unwrap_or_default();
+        let heat = matches!(kind, PropagationKind::Heat { .. });
+        let refuse = |text: String| Err(Error::Incompatible(text));
+        let (name, value) = match (self.heat_time, self.sigma) {
+            (None, None) => return Ok(kind),
+            (Some(_), _) if !heat => {
+                return refuse(
+                    "--heat-time only applies to heat propagation. Add --propagation heat, or leave --heat-time out."
+                        .into(),
+                );
+            }
+            (_, Some(_)) if !kind.is_radial() => {
+                return refuse(
+                    "--sigma only applies to rbf and compact propagation. Add --propagation rbf or compact, or leave \
+                     --sigma out."
+                        .into(),
+                );
+            }
+            (Some(time), _) => ("--heat-time", time),
+            (None, Some(sigma)) => ("--sigma", sigma),
+        };
+        match kind.parameter() {
+            None => kind.with_parameter(value),
+            Some(_) => refuse(format!(
+                "--propagation {kind} and {name} {value} both set the parameter. Leave one of them out."
+            )),
+        }
+    }
+
+    /// The acquisition that was chosen, or `auto` where it is possible. In certified precision people
     /// want speed, and `auto` takes a global solve a question.
     fn asking(&self) -> AcquisitionKind {
         let faithful = self.precision.unwrap_or_default() == Precision::Faithful;
@@ -481,7 +559,7 @@ impl Choices {
 }
 
 fn number<T: FromStr>(name: &'static str, word: &str) -> Result<T> {
-    let want = "a number that is possible here";
+    let want = "a number in the range of this setting";
     word.parse().map_err(|_| Error::setting(name, want, word))
 }
 
@@ -533,6 +611,29 @@ mod tests {
             assert_eq!(of(refused).unwrap_err().code(), "U1", "{refused:?}");
         }
         assert_eq!(of(&[("tau", "-1")]).unwrap_err().code(), "N7");
+        for (word, heat_time, sigma, kind) in [
+            ("heat", Some(5.0), None, Some("heat:5")),
+            ("heat:3", None, None, Some("heat:3")),
+            ("rbf", None, Some(2.0), Some("rbf:2")),
+            ("compact", None, Some(2.0), Some("compact:2")),
+            ("heat:3", Some(5.0), None, None),
+            ("rbf:3", None, Some(3.0), None),
+            ("heat", Some(5.0), Some(1.0), None),
+            ("rbf", Some(5.0), None, None),
+            ("poisson", None, Some(1.0), None),
+        ] {
+            let choices = Choices {
+                propagation: Some(word.parse().unwrap()),
+                heat_time,
+                sigma,
+                ..Choices::default()
+            };
+            let config = choices.config(500);
+            match kind {
+                Some(kind) => assert_eq!(config.unwrap().propagation.to_string(), kind),
+                None => assert_eq!(config.unwrap_err().code(), "U1", "{word}"),
+            }
+        }
         for name in Choices::NAMES {
             let refused = Choices::default()
                 .set(name, "\u{0}")
@@ -549,6 +650,7 @@ mod tests {
     fn words_read_back() {
         for word in [
             "poisson",
+            "heat",
             "heat:3",
             "heat:0.5",
             "rbf",
@@ -560,7 +662,7 @@ mod tests {
         }
         assert_eq!(
             "heat".parse::<PropagationKind>().unwrap(),
-            PropagationKind::Heat { time: 3.0 }
+            PropagationKind::Heat { time: None }
         );
         for word in ["", "heat:", "heat:x", "poisson:1", "warmth"] {
             assert!(word.parse::<PropagationKind>().is_err(), "{word}");
@@ -582,12 +684,20 @@ mod tests {
             assert!(!text.contains(later), "{later}");
         }
         let other = Config {
-            propagation: PropagationKind::Heat { time: 2.5 },
+            propagation: PropagationKind::Heat { time: Some(2.5) },
             source_value: 2.0,
             expected_clusters: Some(30),
             ..Config::paper()
         };
-        for config in [Config::default(), Config::paper(), other] {
+        let given = Choices {
+            given_graph: true,
+            ..Choices::default()
+        };
+        let given = given.config(60).unwrap();
+        assert_eq!(given.weights, None);
+        let text = serde_json::to_string(&given).unwrap();
+        assert!(text.contains(r#""kernel":"given""#), "{text}");
+        for config in [Config::default(), Config::paper(), other, given] {
             let text = serde_json::to_string(&config).unwrap();
             assert_eq!(serde_json::from_str::<Config>(&text).unwrap(), config);
         }

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 
-/// What a progress sink is told.
+/// A progress report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
-    /// A stage begins; it has so many steps.
+    /// A stage begins, with its number of steps.
     Start {
         /// What is being done, in words for a person.
         stage: &'a str,
@@ -70,7 +70,7 @@ impl Control {
         }
     }
 
-    /// Begins a stage of so many steps.
+    /// Begins a stage with a number of steps.
     pub fn start(&self, stage: &str, steps: usize) {
         self.tell(Progress::Start {
             stage,

@@ -12,15 +12,20 @@ use std::sync::Arc;
 use crate::acquisition::auto::Auto;
 use crate::acquisition::{Acquisition, Score};
 use crate::belief::prior::{self, Prior};
-use crate::config::{AcquisitionKind, Config, PropagationKind};
+use crate::config::{
+    AcquisitionKind, Config, GIVEN, HEAT_TIME, PropagationKind, check_expected_clusters,
+};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::graph::adjacency::Adjacency;
 use crate::graph::build::Lists;
 use crate::graph::packed::PackedGraph;
+use crate::graph::{EdgeWeights, Graph};
 use crate::ids::{Items, NodeId};
 use crate::knn::Neighbours;
 use crate::knn::approximate::{Effort, Found, Search};
+use crate::knn::row_source::Rows;
 use crate::labels::events::Change;
 use crate::policy::Policy;
 use crate::propagation::certified::{Certified, Precision};
@@ -28,11 +33,11 @@ use crate::propagation::heat::Heat;
 use crate::propagation::radial::{Radial, Shape};
 use crate::propagation::{Poisson, Propagation};
 
-/// The same rows always have the same neighbours, whatever the seed of the questions.
+/// The seed of the search: fixed, so that the same rows have the same neighbours for every seed of the questions.
 pub const SEARCH_SEED: u64 = 0;
 
-/// Columns that stay in memory, unless somebody says otherwise.
-const COLUMNS_KEPT: usize = 256;
+/// Columns that stay in memory by default.
+pub const COLUMNS_KEPT: usize = 256;
 
 /// What sessions on one pool are made from. Clones share everything that is large.
 #[derive(Clone)]
@@ -88,13 +93,57 @@ pub fn search(features: Features<'_>, config: &Config, control: &Control) -> Res
     }
 }
 
-/// The graph of neighbours that were found.
+/// The edge weights to build the graph with.
 ///
 /// # Errors
-/// Cancelled.
-pub fn graph_of(found: &Found, config: &Config, control: &Control) -> Result<PackedGraph> {
+/// A configuration of a given graph, whose weights are unknown.
+pub fn weights(config: &Config) -> Result<EdgeWeights> {
+    let want = "self-tuning, symmetric, gaussian or uniform where the graph is built";
+    config
+        .weights
+        .ok_or_else(|| Error::setting("weights", want, GIVEN))
+}
+
+/// The neighbours of rows that are read by position, approximate.
+///
+/// # Errors
+/// What [`Neighbours::approximate_rows`] may fail with.
+pub fn search_rows(
+    rows: Rows<'_>,
+    config: &Config,
+    effort: Effort,
+    control: &Control,
+) -> Result<Found> {
+    let Config {
+        k,
+        metric,
+        zero_vectors,
+        ..
+    } = *config;
+    Neighbours::approximate_rows(rows, k, metric, zero_vectors, SEARCH_SEED, effort, control)
+}
+
+/// The graph of a pool: [`search`], then [`graph_of`].
+///
+/// # Errors
+/// What both may fail with.
+pub fn graph(features: Features<'_>, config: &Config, control: &Control) -> Result<PackedGraph> {
+    let found = search(features, config, control)?;
     let lists = Lists::from(&found.neighbours);
-    PackedGraph::assemble(&lists, config.weights, found.order.clone(), control)
+    graph_of(&lists, found.order.clone(), config, control)
+}
+
+/// The graph of known neighbours, in the order of the search that found them or in one of its own.
+///
+/// # Errors
+/// A configuration without weights; cancelled.
+pub fn graph_of(
+    lists: &Lists<'_>,
+    order: Option<Vec<NodeId>>,
+    config: &Config,
+    control: &Control,
+) -> Result<PackedGraph> {
+    PackedGraph::assemble(lists, weights(config)?, order, control)
 }
 
 impl Engine<'static> {
@@ -107,8 +156,9 @@ impl Engine<'static> {
         config: &Config,
         control: &Control,
     ) -> Result<Engine<'static>> {
-        // Before the search, so that nobody waits for a refusal.
+        // Before the search, so that a refusal comes at once.
         config.check()?;
+        weights(config)?;
         let found = search(features, config, control)?;
         let (graph, config) = joined(features, &found, config, control)?;
         // Lists of neighbours are larger than the graph.
@@ -130,7 +180,7 @@ impl Engine<'static> {
         Engine::on(graph, Some(features), &config, control)
     }
 
-    /// The same on a graph that is there. The features are only needed for radial propagation.
+    /// The same on an existing graph. The features are only needed for radial propagation.
     ///
     /// # Errors
     /// As [`Engine::build`]; radial propagation without features or without a width.
@@ -154,7 +204,7 @@ impl Engine<'static> {
 }
 
 impl<'a> Engine<'a> {
-    /// An engine on a propagation of one's own, asking as in the paper.
+    /// An engine on a propagation of the caller, asking as in the paper.
     pub fn with(propagation: Arc<dyn Propagation + 'a>) -> Engine<'a> {
         Engine {
             config: Config::paper(),
@@ -172,7 +222,7 @@ impl<'a> Engine<'a> {
         Engine { items, ..self }
     }
 
-    /// The same with an acquisition of one's own.
+    /// The same with an acquisition of the caller.
     pub fn asking_by(self, acquisition: Arc<dyn Acquisition + 'a>) -> Engine<'a> {
         Engine {
             acquisition,
@@ -203,12 +253,10 @@ impl<'a> Engine<'a> {
     ///
     /// # Errors
     /// What calibrating the prior may fail with.
-    pub fn settle(&self, n_classes: usize, control: &Control) -> Result<Change> {
+    pub fn fix_prior(&self, n_classes: usize, control: &Control) -> Result<Change> {
         let default = || prior::default_expected_clusters(n_classes);
         let expected_clusters = self.config.expected_clusters.unwrap_or_else(default);
-        if expected_clusters == 0 {
-            return Err(Error::setting("expected-clusters", "at least 1", 0));
-        }
+        check_expected_clusters(Some(expected_clusters))?;
         let prior_strength = self.prior_strength(expected_clusters, control)?;
         Ok(Change::Settings {
             prior_strength,
@@ -216,7 +264,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// α₀ where no solve is needed to know it.
+    /// α₀ where it is known without a solve.
     pub fn fixed_prior(&self) -> Option<f64> {
         match (
             self.config.prior,
@@ -240,7 +288,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Everything must be about the same nodes.
+    /// Checks that all parts have the same nodes.
     pub(crate) fn check_sizes(&self) -> Result<()> {
         let n = self.propagation.n();
         let graph = self.graph.as_ref().map_or(n, |graph| graph.n());
@@ -260,7 +308,7 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// The graph of neighbours, and the configuration with the widths that only they tell.
+/// The graph of neighbours, and the configuration with the widths that follow from their distances.
 fn joined(
     features: Features<'_>,
     found: &Found,
@@ -273,7 +321,8 @@ fn joined(
         PropagationKind::Compact { radius: None } => PropagationKind::Compact { radius: width() },
         given => given,
     };
-    let graph = graph_of(found, config, control)?;
+    let lists = Lists::from(&found.neighbours);
+    let graph = graph_of(&lists, found.order.clone(), config, control)?;
     Ok((
         Arc::new(graph),
         Config {
@@ -281,6 +330,43 @@ fn joined(
             ..config.clone()
         },
     ))
+}
+
+/// How labels spread on a graph of the caller's own, with its weights in f64 as they are: as in faithful precision, without
+/// features.
+///
+/// # Errors
+/// As [`Engine::on`].
+pub fn propagation(graph: Arc<Graph>, config: &Config) -> Result<Arc<dyn Propagation>> {
+    config.check()?;
+    match config.propagation {
+        PropagationKind::Poisson => {
+            let degrees = graph.degrees();
+            let mean_degree = degrees.iter().sum::<f64>() / degrees.len().max(1) as f64;
+            Ok(Arc::new(poisson(graph, mean_degree, config)?))
+        }
+        PropagationKind::Heat { time } => Ok(Arc::new(
+            Heat::new(graph, time.unwrap_or(HEAT_TIME))?.with_source_value(config.source_value)?,
+        )),
+        PropagationKind::Rbf { .. } | PropagationKind::Compact { .. } => Err(no_features(config)),
+    }
+}
+
+fn poisson<G: Adjacency + 'static>(
+    graph: Arc<G>,
+    mean_degree: f64,
+    config: &Config,
+) -> Result<Poisson<G>> {
+    Poisson::new(graph, config.tau.value(mean_degree))?.with_source_value(config.source_value)
+}
+
+/// Poisson propagation in faithful precision, as an engine has it.
+///
+/// # Errors
+/// A tau or a source value that is not possible.
+pub fn faithful(graph: &PackedGraph, config: &Config) -> Result<Poisson<PackedGraph>> {
+    // Sums by node have other last bits than sums by place.
+    poisson(Arc::new(graph.by_node()), graph.mean_degree(), config)
 }
 
 /// The propagation of a configuration.
@@ -291,13 +377,10 @@ fn spread(
 ) -> Result<Arc<dyn Propagation>> {
     let radial = |shape| match features {
         Some(features) => Radial::new(features, shape)?.with_source_value(config.source_value),
-        None => Err(refused(
-            config,
-            "one on the graph here: there are no features",
-        )),
+        None => Err(no_features(config)),
     };
     let width = |width: Option<f64>| {
-        width.ok_or_else(|| Error::setting("sigma", "given (--sigma, or rbf:S) on a saved graph, which does not tell how far neighbours are apart", "none"))
+        width.ok_or_else(|| Error::setting("sigma", "given (--sigma, or rbf:S) on a saved graph, which has no distances between neighbours", "none"))
     };
     Ok(match (config.propagation, config.precision) {
         (PropagationKind::Rbf { sigma }, _) => Arc::new(radial(Shape::Rbf {
@@ -306,15 +389,8 @@ fn spread(
         (PropagationKind::Compact { radius }, _) => Arc::new(radial(Shape::Compact {
             radius: width(radius)?,
         })?),
-        (PropagationKind::Heat { time }, _) => Arc::new(
-            Heat::new(Arc::new(graph.to_graph()), time)?.with_source_value(config.source_value)?,
-        ),
-        (PropagationKind::Poisson, Precision::Faithful) => {
-            // Sums by node have other last bits than sums by place.
-            let by_node = Arc::new(graph.by_node());
-            let poisson = Poisson::new(by_node, config.tau.value(graph.mean_degree()))?;
-            Arc::new(poisson.with_source_value(config.source_value)?)
-        }
+        (PropagationKind::Heat { .. }, _) => propagation(Arc::new(graph.to_graph()), config)?,
+        (PropagationKind::Poisson, Precision::Faithful) => Arc::new(faithful(graph, config)?),
         (PropagationKind::Poisson, Precision::Certified) => {
             let tau = config.tau.value(graph.mean_degree());
             let certified = Certified::new(Arc::clone(graph), tau)?;
@@ -327,11 +403,12 @@ fn spread(
     })
 }
 
-fn refused(config: &Config, want: &'static str) -> Error {
+fn no_features(config: &Config) -> Error {
+    let want = "poisson or heat here: there are no features";
     Error::setting("propagation", want, config.propagation)
 }
 
-/// The mean Euclidean distance to the last neighbour, whatever the metric of the graph: radial
+/// The mean Euclidean distance to the last neighbour, for every metric of the graph: radial
 /// propagation is Euclidean.
 fn mean_reach(features: Features<'_>, neighbours: &Neighbours) -> f64 {
     let last = |node: usize| {

@@ -1,8 +1,9 @@
 //! Everything that data or settings can cause to go wrong, with its numbers, a stable code and the next step.
 //!
-//! The text of an error says what happened and where, then what to do. Broken promises between our own functions are
+//! The text of an error says what happened and where, then what to do. Broken invariants between our own functions are
 //! panics, documented under `# Panics`; they are never an [`Error`].
 
+use std::borrow::Cow;
 use thiserror::Error as ThisError;
 
 /// The result of everything in this crate that can fail.
@@ -79,10 +80,13 @@ pub enum Error {
         /// The setting, as on the command line.
         name: &'static str,
         /// What it may be.
-        want: &'static str,
+        want: Cow<'static, str>,
         /// What it was.
         got: String,
     },
+    /// Settings that contradict each other.
+    #[error("{0}")]
+    Incompatible(String),
     /// The solver stopped before it was accurate enough.
     #[error(
         "solver stopped after {iterations} iterations, residual {residual:.1e} (wanted {wanted:.1e}). \
@@ -98,12 +102,12 @@ pub enum Error {
     },
     /// An acquisition gave a score that is not a number.
     #[error(
-        "the score of item {0:?} is not a number. Mend the acquisition: every score must be a number."
+        "the score of item {0:?} is not a number. Fix the acquisition: every score must be a number."
     )]
     NanScore(String),
     /// There is nothing left to ask.
     #[error(
-        "every item is labelled, skipped or excluded. Nothing is left to ask: see the predictions."
+        "every item is labelled, skipped or excluded. Nothing is left to ask; see the predictions."
     )]
     NothingToAsk,
     /// A schema of fewer than two classes.
@@ -138,8 +142,8 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
-    /// A graph that is no symmetric graph with positive weights.
-    #[error("this graph is not sound: {0}. Build it again.")]
+    /// A graph that is not a symmetric graph with positive weights.
+    #[error("this graph is damaged or not symmetric: {0}. Build it again.")]
     BadGraph(String),
     /// More nodes than node ids can number.
     #[error("{0} items exceed this build's limit of 4294967295. Split the pool.")]
@@ -152,11 +156,11 @@ pub enum Error {
 /// The kinds of failure, each with one exit code of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The settings make no sense (exit code 2).
+    /// The settings are invalid (exit code 2).
     Usage,
     /// The data are bad (3).
     Input,
-    /// The numbers did not work out (4).
+    /// The computation failed (4).
     Numeric,
     /// A file could not be read or written (5).
     Storage,
@@ -164,15 +168,19 @@ pub enum ErrorKind {
     Conflict,
     /// Not enough memory or room (7).
     Resource,
-    /// Somebody may not do this (8).
+    /// The user has no permission for this (8).
     Permission,
+    /// Nothing is left to do (9).
+    Finished,
+    /// Others are at all that is left to do; later there may be more (10).
+    Busy,
     /// The user asked to stop (130, as shells do for Ctrl-C).
     Cancelled,
 }
 
 impl ErrorKind {
     /// Every kind.
-    pub const ALL: [ErrorKind; 8] = [
+    pub const ALL: [ErrorKind; 10] = [
         ErrorKind::Usage,
         ErrorKind::Input,
         ErrorKind::Numeric,
@@ -180,6 +188,8 @@ impl ErrorKind {
         ErrorKind::Conflict,
         ErrorKind::Resource,
         ErrorKind::Permission,
+        ErrorKind::Finished,
+        ErrorKind::Busy,
         ErrorKind::Cancelled,
     ];
 
@@ -193,6 +203,8 @@ impl ErrorKind {
             ErrorKind::Conflict => 6,
             ErrorKind::Resource => 7,
             ErrorKind::Permission => 8,
+            ErrorKind::Finished => 9,
+            ErrorKind::Busy => 10,
             ErrorKind::Cancelled => 130,
         }
     }
@@ -217,26 +229,32 @@ impl Error {
             Error::NothingToAsk => "N11",
             Error::TooFewClasses(_) => "N12",
             Error::TooManyItems(_) => "N18",
-            Error::BadSetting { .. } => "U1",
+            Error::BadSetting { .. } | Error::Incompatible(_) => "U1",
             Error::Conflict(_) => "C5",
             Error::Cancelled => "C12",
         }
     }
 
-    /// A setting that cannot be: its name as on the command line, what it may be, what it was.
-    pub fn setting(name: &'static str, want: &'static str, got: impl ToString) -> Error {
-        let got = got.to_string();
+    /// An invalid setting: its name as on the command line, what it may be, what it was.
+    pub fn setting(
+        name: &'static str,
+        want: impl Into<Cow<'static, str>>,
+        got: impl ToString,
+    ) -> Error {
+        let (want, got) = (want.into(), got.to_string());
         Error::BadSetting { name, want, got }
     }
 
     /// The kind, which decides the exit code.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::BadTau(_) | Error::BadSetting { .. } | Error::TooFewClasses(_) => {
-                ErrorKind::Usage
-            }
+            Error::BadTau(_)
+            | Error::BadSetting { .. }
+            | Error::Incompatible(_)
+            | Error::TooFewClasses(_) => ErrorKind::Usage,
             Error::NotConverged { .. } | Error::NanScore(_) => ErrorKind::Numeric,
-            Error::NothingToAsk | Error::Conflict(_) => ErrorKind::Conflict,
+            Error::NothingToAsk => ErrorKind::Finished,
+            Error::Conflict(_) => ErrorKind::Conflict,
             Error::TooManyItems(_) => ErrorKind::Resource,
             Error::Cancelled => ErrorKind::Cancelled,
             _ => ErrorKind::Input,

@@ -1,7 +1,7 @@
 //! The features of a pool: a checked view of a row-major matrix, f32 or f64.
 //!
 //! One row per item. All values are finite: what reaches the graph needs no further checks. Distances are always
-//! computed in f64, in one fixed order of the columns, whatever the storage.
+//! computed in f64, in one fixed order of the columns, for both storages.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -62,7 +62,7 @@ impl Items {
         Items { n, named: None }
     }
 
-    /// Items with ids of their own, which must be distinct.
+    /// Items with the given ids, which must be distinct.
     pub fn named(ids: Vec<String>) -> Result<Items> {
         let mut index = HashMap::with_capacity(ids.len());
         for (row, id) in ids.iter().enumerate() {

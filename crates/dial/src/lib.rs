@@ -30,7 +30,7 @@
 // In dependency order: a file uses only files above it (tests/house.rs checks that).
 
 pub mod error;
-mod words;
+pub mod words;
 pub mod ids;
 pub mod seed;
 pub mod control;
@@ -67,7 +67,7 @@ pub use session::Session;
 pub use session::question::{Ask, Prediction, Question};
 pub use session::view::View;
 
-/// The version of the method: what is asked from a given log may only change together with this number.
+/// The version of the method: the questions asked from a given log may only change together with this number.
 pub const METHOD_VERSION: u32 = 4;
 
 /// The code in the documents compiles and runs.

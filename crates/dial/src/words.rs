@@ -1,16 +1,21 @@
 //! The words of closed choices: the same in Rust, on the command line, in JSON and in Python.
 
-/// Gives an enum without fields its words: `ALL`, `word()`, `Display` and `FromStr`.
+#[doc(hidden)] // A macro lies at the root of its crate; its name is `dial::words::words`.
 #[macro_export]
-macro_rules! words {
-    ($type:ident, $what:literal, { $($variant:ident => $word:literal),+ $(,)? }) => {
+macro_rules! __words {
+    ($type:ident, $what:literal, { $first:ident => $word:literal $(, $other:ident => $words:literal)* $(,)? }) => {
         impl $type {
             /// Every choice, in the order of the documentation.
-            pub const ALL: &'static [$type] = &[$($type::$variant),+];
+            pub const ALL: &'static [$type] = &[$type::$first $(, $type::$other)*];
+
+            /// The words of all choices, separated by commas.
+            pub fn words() -> &'static str {
+                concat!($word $(, ", ", $words)*)
+            }
 
             /// The word for this choice.
             pub fn word(self) -> &'static str {
-                match self { $($type::$variant => $word),+ }
+                match self { $type::$first => $word $(, $type::$other => $words)* }
             }
         }
 
@@ -25,13 +30,15 @@ macro_rules! words {
 
             fn from_str(word: &str) -> $crate::error::Result<$type> {
                 let found = $type::ALL.iter().find(|choice| choice.word() == word);
-                found.copied().ok_or_else(|| $crate::error::Error::setting($what, concat!("one of" $(, " ", $word)+), word))
+                let want = || format!("one of {}", $type::words());
+                found.copied().ok_or_else(|| $crate::error::Error::setting($what, want(), word))
             }
         }
     };
 }
 
-pub(crate) use words;
+/// Gives an enum without fields its words: `ALL`, `words()`, `word()`, `Display` and `FromStr`.
+pub use __words as words;
 
 /// Serialises a choice by its word.
 pub(crate) mod word {

@@ -20,7 +20,7 @@ fn a_step_allocates_its_column_and_little_else() {
     let compact = Arc::new(PackedGraph::new(&graph));
     let _profiler = dhat::Profiler::builder().testing().build();
     for policy in [Policy::Max, Policy::Proportional] {
-        let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
+        let propagation = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
         let config = Config {
             policy,
             prior: Prior::Constant(1.0),
@@ -29,7 +29,7 @@ fn a_step_allocates_its_column_and_little_else() {
         let engine = Engine {
             config,
             graph: Some(Arc::clone(&compact)),
-            ..Engine::with(kernel)
+            ..Engine::with(propagation)
         };
         let control = Control::new();
         let mut session = engine.session(&["a", "b"], &control).unwrap();

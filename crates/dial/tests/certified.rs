@@ -12,7 +12,7 @@ use dial::linalg::local::Regime;
 use dial::propagation::Poisson;
 use dial::propagation::certified::Certified;
 use dial::seed::{Purpose, Random};
-use dial::session::question::Foreseen;
+use dial::session::question::Lookahead;
 use dial::{
     ClassId, Config, Control, Engine, Features, Graph, Metric, NodeId, Policy, Propagation, Session,
 };
@@ -53,7 +53,7 @@ fn graph(n: u32, clusters: u32, bridges: usize, random: &mut Random) -> Graph {
     Graph::from_edges(n as usize, &edges).unwrap()
 }
 
-fn engine<'a>(kernel: Arc<dyn Propagation + 'a>, prior: f64, policy: Policy) -> Engine<'a> {
+fn engine<'a>(propagation: Arc<dyn Propagation + 'a>, prior: f64, policy: Policy) -> Engine<'a> {
     let config = Config {
         prior: Prior::Constant(prior),
         policy,
@@ -62,22 +62,22 @@ fn engine<'a>(kernel: Arc<dyn Propagation + 'a>, prior: f64, policy: Policy) -> 
     };
     Engine {
         config,
-        ..Engine::with(kernel)
+        ..Engine::with(propagation)
     }
 }
 
-fn session<'a>(kernel: Arc<dyn Propagation + 'a>, prior: f64, policy: Policy) -> Session<'a> {
-    let engine = engine(kernel, prior, policy);
+fn session<'a>(propagation: Arc<dyn Propagation + 'a>, prior: f64, policy: Policy) -> Session<'a> {
+    let engine = engine(propagation, prior, policy);
     engine.session(&["0", "1", "2"], &Control::new()).unwrap()
 }
 
 fn certified(graph: &Graph, tau: f64) -> Arc<Certified> {
     // These pools are small; the tolerance is given so that they are solved locally all the same.
-    let kernel = Certified::new(Arc::new(PackedGraph::new(graph)), tau).unwrap();
+    let propagation = Certified::new(Arc::new(PackedGraph::new(graph)), tau).unwrap();
     Arc::new(if tau > 0.01 {
-        kernel.with_tolerance(1e-3).unwrap()
+        propagation.with_tolerance(1e-3).unwrap()
     } else {
-        kernel
+        propagation
     })
 }
 
@@ -88,14 +88,14 @@ fn class(node: NodeId) -> ClassId {
 /// Every value of every class within its bound of the exact one, for these labels.
 fn check_bounds(graph: &Graph, tau: f64, prior: f64, labels: &[NodeId], tolerance: f64) -> f64 {
     let control = Control::new();
-    let kernel = Certified::new(Arc::new(PackedGraph::new(graph)), tau)
+    let propagation = Certified::new(Arc::new(PackedGraph::new(graph)), tau)
         .unwrap()
         .with_tolerance(tolerance)
         .unwrap();
-    assert_eq!(kernel.solver().regime(tolerance), Regime::Local);
+    assert_eq!(propagation.solver().regime(tolerance), Regime::Local);
     let exact = Poisson::new(Arc::new(graph.clone()), tau).unwrap();
     let (mut fast, mut slow) = (
-        session(Arc::new(kernel), prior, Policy::Max),
+        session(Arc::new(propagation), prior, Policy::Max),
         session(Arc::new(exact), prior, Policy::Max),
     );
     let mut tightest: f64 = 0.0;
@@ -147,8 +147,8 @@ fn bounds_are_never_violated() {
         let labels: Vec<NodeId> = (0..4)
             .map(|_| NodeId(random.below(n as usize) as u32))
             .collect();
-        let kernel = Certified::new(Arc::new(PackedGraph::new(&graph)), tau).unwrap();
-        if kernel.solver().regime(tolerance) == Regime::Local {
+        let propagation = Certified::new(Arc::new(PackedGraph::new(&graph)), tau).unwrap();
+        if propagation.solver().regime(tolerance) == Regime::Local {
             tightest = tightest.max(check_bounds(&graph, tau, 1.0, &labels, tolerance));
         }
     }
@@ -223,8 +223,8 @@ fn incremental_equals_replay_bit_by_bit_with_undo_relabel_and_new_classes() {
     let graph = graph(900, 6, 10, &mut random);
     let control = Control::new();
     for policy in [Policy::Max, Policy::Proportional, Policy::Uniform] {
-        let kernel = certified(&graph, 0.2);
-        let mut session = session(kernel.clone(), 0.01, policy);
+        let propagation = certified(&graph, 0.2);
+        let mut session = session(propagation.clone(), 0.01, policy);
         let start = bits(&session);
         let mut states = vec![(start, session.ask(1).unwrap())];
         for _ in 0..25 {
@@ -236,7 +236,7 @@ fn incremental_equals_replay_bit_by_bit_with_undo_relabel_and_new_classes() {
         }
         let resume = |session: &Session<'_>| {
             // The prior is in the log: another one here changes nothing.
-            let engine = engine(kernel.clone(), 1.0, policy);
+            let engine = engine(propagation.clone(), 1.0, policy);
             let events = session.labels().events().to_vec();
             engine.resume(events, &control).unwrap()
         };
@@ -279,19 +279,19 @@ fn incremental_equals_replay_bit_by_bit_with_undo_relabel_and_new_classes() {
 }
 
 #[test]
-fn what_is_foreseen_is_what_comes() {
+fn what_the_lookahead_says_is_what_comes() {
     let graph = graph(600, 4, 8, &mut Random::new(6, Purpose::User, 0));
     let control = Control::new();
-    for kernel in [
+    for propagation in [
         certified(&graph, 0.2) as Arc<dyn Propagation>,
         Arc::new(Poisson::new(Arc::new(graph.clone()), 0.2).unwrap()),
     ] {
-        let mut session = session(kernel, 1.0, Policy::Max);
+        let mut session = session(propagation, 1.0, Policy::Max);
         for _ in 0..5 {
             let asked = session.ask(1).unwrap().questions.remove(0);
             session.prepare(&asked.item, &control).unwrap();
             let before = (bits(&session), session.labels().events().len());
-            let foreseen = session.foresee(&asked.item, &control).unwrap();
+            let answers = session.lookahead(&asked.item, &control).unwrap();
             assert_eq!((bits(&session), session.labels().events().len()), before);
             let answer = class(asked.node);
             let was = classes(&session);
@@ -302,8 +302,8 @@ fn what_is_foreseen_is_what_comes() {
             };
             let changed = (0..600).filter(other).count();
             assert_eq!(
-                foreseen[answer.index()],
-                Foreseen {
+                answers[answer.index()],
+                Lookahead {
                     class: answer,
                     next,
                     changed
@@ -319,23 +319,23 @@ fn classes(session: &Session<'_>) -> Vec<ClassId> {
         .collect()
 }
 
-/// With classes evened out, an answer that is not the first of its class changes the class of nodes far away as well.
+/// With classes balanced, an answer that is not the first of its class changes the class of nodes far away as well.
 #[test]
 fn what_an_answer_changes_is_what_telling_it_changes() {
     let graph = graph(600, 4, 8, &mut Random::new(6, Purpose::User, 0));
     let control = Control::new();
     let mut most = 0;
-    for reading in [Calibration::Off, Calibration::On] {
-        let kernel = Arc::new(Poisson::new(Arc::new(graph.clone()), 0.2).unwrap());
-        let mut engine = Engine::with(kernel);
-        engine.config.calibration = reading;
+    for calibration in [Calibration::Off, Calibration::On] {
+        let propagation = Arc::new(Poisson::new(Arc::new(graph.clone()), 0.2).unwrap());
+        let mut engine = Engine::with(propagation);
+        engine.config.calibration = calibration;
         let mut session = engine.session(&["0", "1", "2"], &control).unwrap();
         for node in [3, 160, 300, 460, 75, 590] {
             let item = node.to_string();
             let was = classes(&session);
-            let foreseen = session.foresee(&item, &control).unwrap();
+            let answers = session.lookahead(&item, &control).unwrap();
             assert_eq!(classes(&session), was);
-            for answer in foreseen {
+            for answer in answers {
                 let group = session.tell(&item, answer.class, &control).unwrap();
                 let now = classes(&session);
                 let changed = (0..600)
@@ -343,7 +343,7 @@ fn what_an_answer_changes_is_what_telling_it_changes() {
                     .count();
                 assert_eq!(
                     answer.changed, changed,
-                    "{reading:?}, {item} as {:?}",
+                    "{calibration:?}, {item} as {:?}",
                     answer.class
                 );
                 most = most.max(changed);
@@ -389,10 +389,10 @@ fn a_cancelled_label_leaves_everything_as_it_was() {
 fn tiny_tau_falls_back_to_global_solves_and_zero_is_refused() {
     let graph = graph(600, 4, 8, &mut Random::new(9, Purpose::User, 0));
     assert!(Certified::new(Arc::new(PackedGraph::new(&graph)), 0.0).is_err());
-    let kernel = certified(&graph, 1e-4);
-    assert_eq!(kernel.solver().regime(1e-3), Regime::Global);
+    let propagation = certified(&graph, 1e-4);
+    assert_eq!(propagation.solver().regime(1e-3), Regime::Global);
     let (mut fast, exact) = (
-        session(kernel, 1.0, Policy::Max),
+        session(propagation, 1.0, Policy::Max),
         Poisson::new(Arc::new(graph.clone()), 1e-4).unwrap(),
     );
     let mut slow = session(Arc::new(exact), 1.0, Policy::Max);

@@ -29,13 +29,13 @@ fn clouds(sizes: &[usize]) -> Vec<f64> {
     x
 }
 
-fn pool(sizes: &[usize], kernel: EdgeWeights) -> (Arc<Graph>, f64) {
+fn pool(sizes: &[usize], propagation: EdgeWeights) -> (Arc<Graph>, f64) {
     let x = clouds(sizes);
     let graph = common::graph(
         Features::f64(&x, x.len() / 2, 2).unwrap(),
         6,
         Metric::Euclidean,
-        kernel,
+        propagation,
     );
     let tau = TAU_PER_DEGREE * graph.degrees().iter().sum::<f64>() / graph.n() as f64;
     (Arc::new(graph), tau)
@@ -92,8 +92,11 @@ fn coverage_is_the_dense_sum_in_both_precisions_and_on_pieces() {
             .collect();
         let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap();
         let certified = Certified::new(Arc::new(PackedGraph::new(&graph)), tau).unwrap();
-        for kernel in [&poisson as &dyn Propagation, &certified] {
-            let got = kernel.spread(&values, &Control::new()).unwrap().unwrap();
+        for propagation in [&poisson as &dyn Propagation, &certified] {
+            let got = propagation
+                .spread(&values, &Control::new())
+                .unwrap()
+                .unwrap();
             // |u - u*| <= residual/τ, times d + τ; the residual is at most 1e-4 |values|.
             let largest = graph.degrees().iter().copied().fold(0.0, f64::max);
             let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt();
@@ -131,7 +134,7 @@ fn scores_are_doubt_times_the_root_of_coverage() {
     doubt
         .scores(&Situation::at_start(&field, 0), &mut got)
         .unwrap();
-    // The same, slowly: classes evened out by the roots of their masses, doubt, dense coverage and its exact normaliser.
+    // The same, slowly: classes balanced by the roots of their masses, doubt, dense coverage and its exact normaliser.
     let mass = |c: usize| field.plane(c).iter().sum::<f64>();
     let scale = (mass(0) + mass(1)) / (mass(0).sqrt() + mass(1).sqrt());
     let alpha = |c: usize, x: usize| 1e-4 + field.plane(c)[x] * scale / mass(c).sqrt();
@@ -236,11 +239,14 @@ fn peaks_of_many_nodes_are_those_of_their_columns() {
     let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap();
     let certified = Certified::new(Arc::new(PackedGraph::new(&graph)), tau).unwrap();
     let columns = poisson.raw_columns(&nodes, &Control::new()).unwrap();
-    for kernel in [&poisson as &dyn Propagation, &certified] {
-        let peaks = kernel.peaks(&Control::new()).unwrap().unwrap();
+    for propagation in [&poisson as &dyn Propagation, &certified] {
+        let diagonal = propagation
+            .inverse_diagonal(&Control::new())
+            .unwrap()
+            .unwrap();
         for (node, column) in nodes.iter().zip(&columns) {
             let (got, want) = (
-                peaks[node.index()],
+                diagonal[node.index()],
                 (graph.degrees()[node.index()] + tau) * column[node.index()],
             );
             assert!(
@@ -256,10 +262,13 @@ fn measuring_peaks_can_be_cancelled() {
     let (graph, tau) = pool(&[400, 300], EdgeWeights::Symmetric);
     let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap();
     let certified = Certified::new(Arc::new(PackedGraph::new(&graph)), tau).unwrap();
-    for kernel in [&poisson as &dyn Propagation, &certified] {
+    for propagation in [&poisson as &dyn Propagation, &certified] {
         let cancelled = Control::new();
         cancelled.cancel();
-        assert!(matches!(kernel.peaks(&cancelled), Err(Error::Cancelled)));
+        assert!(matches!(
+            propagation.inverse_diagonal(&cancelled),
+            Err(Error::Cancelled)
+        ));
     }
 }
 
@@ -281,7 +290,7 @@ fn auto_asks_alike_for_any_number_of_threads_and_in_certified_precision() {
     };
     let run = |threads: usize, certified: bool| {
         let (graph, tau) = pool(&sizes, EdgeWeights::Symmetric);
-        let kernel: Arc<dyn Propagation> = match certified {
+        let propagation: Arc<dyn Propagation> = match certified {
             true => Arc::new(Certified::new(Arc::new(PackedGraph::new(&graph)), tau).unwrap()),
             false => Arc::new(Poisson::new(Arc::clone(&graph), tau).unwrap()),
         };
@@ -295,8 +304,9 @@ fn auto_asks_alike_for_any_number_of_threads_and_in_certified_precision() {
             .build()
             .unwrap();
         workers.install(|| {
-            let acquisition = Arc::new(Auto::new(Arc::clone(&kernel), &Control::new()).unwrap());
-            let mut engine = Engine::with(kernel).asking_by(acquisition);
+            let acquisition =
+                Arc::new(Auto::new(Arc::clone(&propagation), &Control::new()).unwrap());
+            let mut engine = Engine::with(propagation).asking_by(acquisition);
             engine.config.calibration = Calibration::On;
             trial(&engine, &truth, &plan, &|| 0.0, &Control::new())
                 .unwrap()

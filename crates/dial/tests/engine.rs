@@ -86,7 +86,7 @@ fn configs() -> Vec<Config> {
         EdgeWeights::Symmetric,
     ] {
         configs.push(Config {
-            weights,
+            weights: Some(weights),
             policy: Policy::Proportional,
             seed: 7,
             ..base.clone()
@@ -103,7 +103,16 @@ fn configs() -> Vec<Config> {
 fn by_hand(features: Features<'_>, config: &Config) -> Engine<'static> {
     let control = Control::new();
     let found = neighbours(features, config.metric);
-    let graph = Arc::new(Graph::new(&found, config.weights, &control).unwrap());
+    let graph = Arc::new(
+        PackedGraph::assemble(
+            &Lists::from(&found),
+            config.weights.unwrap(),
+            None,
+            &control,
+        )
+        .unwrap()
+        .to_graph(),
+    );
     let compact = Arc::new(PackedGraph::new(&graph));
     let tau = config.tau.value(compact.mean_degree());
     let value = config.source_value;
@@ -125,7 +134,9 @@ fn by_hand(features: Features<'_>, config: &Config) -> Engine<'static> {
                 None => certified,
             })
         }
-        (PropagationKind::Heat { time }, _) => Arc::new(Heat::new(graph, time).unwrap()),
+        (PropagationKind::Heat { time }, _) => {
+            Arc::new(Heat::new(graph, time.unwrap_or(3.0)).unwrap())
+        }
         (PropagationKind::Rbf { sigma }, _) => {
             let sigma = sigma.unwrap_or_else(reach);
             Arc::new(radial(Shape::Rbf { sigma }))
@@ -244,11 +255,13 @@ fn its_graph_is_the_graph_of_its_neighbours_bit_by_bit() {
     for &weights in EdgeWeights::ALL {
         let config = Config {
             k: K,
-            weights,
+            weights: Some(weights),
             ..Config::default()
         };
         let engine = Engine::build(features, &config, &Control::new()).unwrap();
-        let graph = Graph::new(&found, weights, &Control::new()).unwrap();
+        let graph = PackedGraph::assemble(&Lists::from(&found), weights, None, &Control::new())
+            .unwrap()
+            .to_graph();
         assert_eq!(engine.graph.as_ref().unwrap().to_graph(), graph);
         let degree = engine.graph.as_ref().unwrap().mean_degree();
         assert_eq!(engine.tau(), Some(0.03 * degree));
@@ -363,7 +376,7 @@ fn choices_that_do_not_go_together_are_refused_before_the_search() {
     );
     let refused = Config {
         precision: Precision::Certified,
-        propagation: PropagationKind::Heat { time: 1.0 },
+        propagation: PropagationKind::Heat { time: Some(1.0) },
         ..Config::paper()
     };
     assert_eq!(build(&refused).unwrap().code(), "U1");

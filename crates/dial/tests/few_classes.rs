@@ -141,8 +141,8 @@ fn without_two_classes_there_is_nothing_to_believe_but_much_to_ask() {
             assert_eq!(session.accuracy(&control), Ok(None), "{name}");
             let item = session.ask(1).unwrap().questions.remove(0).item;
             session.prepare(&item, &control).unwrap();
-            let foreseen = session.foresee(&item, &control).unwrap();
-            let answers: Vec<ClassId> = foreseen.iter().map(|answer| answer.class).collect();
+            let lookahead = session.lookahead(&item, &control).unwrap();
+            let answers: Vec<ClassId> = lookahead.iter().map(|answer| answer.class).collect();
             assert_eq!(answers, known, "{name}");
             let unknown = session.tell(&item, ClassId(names.len() as u16), &control);
             assert_eq!(unknown.unwrap_err().code(), "I12", "{name}");

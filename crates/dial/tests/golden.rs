@@ -17,7 +17,7 @@ use dial::{
     Propagation,
 };
 
-fn small_kernel(tau: f64) -> Poisson {
+fn small_poisson(tau: f64) -> Poisson {
     Poisson::new(
         graph_of(&Arrays::golden("pool_small").rows("W_euclidean")),
         tau,
@@ -40,20 +40,20 @@ fn csr(arrays: &Arrays, name: &str) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn weights_of_every_kernel_and_metric() {
+fn weights_of_every_kind_and_metric() {
     let pool = Arrays::golden("pool_small");
     let (x, x32, k) = (pool.floats("X"), pool.f32s("X32"), pool.integers("k")[0]);
     let wide = Features::f64(&x, 150, 5).unwrap();
     let narrow = Features::f32(&x32, 150, 5).unwrap();
     let (euclidean, tuned) = (Metric::Euclidean, EdgeWeights::SelfTuning);
-    for (name, features, metric, kernel) in [
+    for (name, features, metric, weights) in [
         ("euclidean", wide, euclidean, tuned),
         ("euclidean_f32", narrow, euclidean, tuned),
         ("cosine", wide, Metric::Cosine, tuned),
         ("gaussian", wide, euclidean, EdgeWeights::Gaussian),
         ("uniform", wide, euclidean, EdgeWeights::Uniform),
     ] {
-        let ours = graph(features, k, metric, kernel);
+        let ours = graph(features, k, metric, weights);
         let theirs = if name == "euclidean" {
             pool.rows("W_euclidean")
         } else {
@@ -98,20 +98,20 @@ fn poisson_columns() {
         (1.0, "K_tau_1"),
         (0.0, "K_tau_0"),
     ] {
-        let columns = small_kernel(tau)
+        let columns = small_poisson(tau)
             .columns(&sources, &Control::new())
             .unwrap();
         for (column, want) in columns.iter().zip(golden.rows(name)) {
             assert_close(name, column, &want, 1e-7);
         }
     }
-    let raw = small_kernel(0.1)
+    let raw = small_poisson(0.1)
         .raw_columns(&sources, &Control::new())
         .unwrap();
     for (column, want) in raw.iter().zip(golden.rows("g_tau_0_1")) {
         assert_close("g", column, &want, 1e-8);
     }
-    let twice = small_kernel(0.1).with_source_value(2.0).unwrap();
+    let twice = small_poisson(0.1).with_source_value(2.0).unwrap();
     let column = twice
         .columns(&golden.nodes("T2_source"), &Control::new())
         .unwrap()
@@ -132,8 +132,8 @@ fn poisson_columns_on_a_disconnected_graph() {
         [1, 19, 20].into()
     );
     for (tau, name) in [(0.1, "K_tau_0_1"), (0.0, "K_tau_0")] {
-        let kernel = Poisson::new(Arc::clone(&graph), tau).unwrap();
-        let columns = kernel
+        let propagation = Poisson::new(Arc::clone(&graph), tau).unwrap();
+        let columns = propagation
             .columns(&golden.nodes("sources"), &Control::new())
             .unwrap();
         for (column, want) in columns.iter().zip(golden.rows(name)) {
@@ -161,7 +161,7 @@ fn the_normalised_laplacian_breaks_the_maximum_principle() {
 fn field(golden: &Arrays, case: &str, prior: f64) -> DirichletField {
     let mut field = DirichletField::new(150, 3, prior);
     let nodes = golden.nodes(&format!("{case}_nodes"));
-    let columns = small_kernel(0.1).columns(&nodes, &Control::new()).unwrap();
+    let columns = small_poisson(0.1).columns(&nodes, &Control::new()).unwrap();
     let labels = golden
         .integers(&format!("{case}_classes"))
         .into_iter()
@@ -202,15 +202,15 @@ fn the_dirichlet_field() {
 fn the_calibrated_prior_and_the_authors_variant() {
     let golden = Arrays::golden("prior");
     let (sources, clusters) = (golden.nodes("sources"), golden.integers("K_hat")[0]);
-    let kernel = small_kernel(golden.float("tau"));
-    let columns = kernel.columns(&sources, &Control::new()).unwrap();
+    let propagation = small_poisson(golden.float("tau"));
+    let columns = propagation.columns(&sources, &Control::new()).unwrap();
     assert_close(
         "prior",
         &[dial::belief::prior::from_columns(&columns, clusters)],
         &golden.floats("calibrated"),
         1e-8,
     );
-    let raw = kernel.raw_columns(&sources, &Control::new()).unwrap();
+    let raw = propagation.raw_columns(&sources, &Control::new()).unwrap();
     assert_close(
         "raw prior",
         &[dial::belief::prior::from_columns(&raw, clusters)],
@@ -218,8 +218,8 @@ fn the_calibrated_prior_and_the_authors_variant() {
         1e-8,
     );
     let apart = Arrays::golden("graph_two_components");
-    let kernel = Poisson::new(graph_of(&apart.rows("W")), 0.1).unwrap();
-    let columns = kernel
+    let propagation = Poisson::new(graph_of(&apart.rows("W")), 0.1).unwrap();
+    let columns = propagation
         .columns(&apart.nodes("floor_sources"), &Control::new())
         .unwrap();
     let floor = dial::belief::prior::from_columns(&columns, apart.integers("floor_K_hat")[0]);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::{Arrays, assert_close, dense, graph, graph_of};
 use dial::acquisition::Situation;
 use dial::acquisition::auto::Auto;
-use dial::belief::calibration::Reader;
+use dial::belief::calibration::Readout;
 use dial::graph::EdgeWeights;
 use dial::graph::packed::PackedGraph;
 use dial::propagation::Poisson;
@@ -35,7 +35,7 @@ fn field(golden: &Arrays, case: &str) -> DirichletField {
     field
 }
 
-fn reader(golden: &Arrays, case: &str, field: &DirichletField) -> Reader {
+fn reader(golden: &Arrays, case: &str, field: &DirichletField) -> Readout {
     let mut labels = vec![Vec::new(); field.n_classes()];
     let nodes = golden.nodes(&format!("{case}_nodes"));
     let weights = golden.floats(&format!("{case}_weights"));
@@ -46,7 +46,7 @@ fn reader(golden: &Arrays, case: &str, field: &DirichletField) -> Reader {
     {
         labels[class].push((node, weight));
     }
-    Reader::even(field, &labels, 1.0)
+    Readout::calibrated(field, &labels, 1.0)
 }
 
 fn all(field: &DirichletField) -> impl Iterator<Item = NodeId> {
@@ -88,7 +88,7 @@ fn symmetric_weights_with_duplicates_and_an_outlier() {
 }
 
 #[test]
-fn classes_are_evened_out() {
+fn classes_are_balanced() {
     let golden = Arrays::golden("auto");
     for (case, _) in CASES {
         let field = field(&golden, case);
@@ -119,8 +119,8 @@ fn classes_are_evened_out() {
     }
 }
 
-/// The kernel on a golden graph in both precisions.
-fn kernels(golden: &Arrays, name: &str) -> [Arc<dyn Propagation>; 2] {
+/// The propagation on a golden graph in both precisions.
+fn propagations(golden: &Arrays, name: &str) -> [Arc<dyn Propagation>; 2] {
     let (graph, tau) = (
         graph_of(&golden.rows(&format!("{name}_W"))),
         golden.float(&format!("{name}_tau")),
@@ -149,11 +149,17 @@ fn spread_slack(golden: &Arrays, name: &str, values: &[f64]) -> Vec<f64> {
 #[test]
 fn peaks_are_found_nearby_and_never_too_high() {
     let golden = Arrays::golden("auto");
-    // The drawn weights of `tight` are no f32, which those of the certified kernel are.
+    // The drawn weights of `tight` are no f32, which those of the certified propagation are.
     for (name, rounding) in [("pool", 1e-12), ("tight", 1e-5)] {
         let get = |what: &str| golden.floats(&format!("{name}_{what}"));
-        for (kernel, slack) in kernels(&golden, name).into_iter().zip([1e-12, rounding]) {
-            let got = kernel.peaks(&Control::new()).unwrap().unwrap();
+        for (propagation, slack) in propagations(&golden, name)
+            .into_iter()
+            .zip([1e-12, rounding])
+        {
+            let got = propagation
+                .inverse_diagonal(&Control::new())
+                .unwrap()
+                .unwrap();
             assert_close(name, &got, &get("peak_found"), slack);
             for (x, (got, exact)) in got.into_iter().zip(get("peak")).enumerate() {
                 let near = (0.95 * exact).max(1.0)..=exact * (1.0 + slack);
@@ -170,10 +176,13 @@ fn doubt_spreads_and_scores() {
         let get = |what: &str| golden.floats(&format!("{case}_{what}"));
         let (doubt, want) = (get("doubt"), get("spread"));
         let peak = golden.floats(&format!("{name}_peak_found"));
-        for kernel in kernels(&golden, name) {
-            let spread = kernel.spread(&doubt, &Control::new()).unwrap().unwrap();
+        for propagation in propagations(&golden, name) {
+            let spread = propagation
+                .spread(&doubt, &Control::new())
+                .unwrap()
+                .unwrap();
             let mut scores = vec![f64::NAN; doubt.len()];
-            let acquisition = Auto::new(kernel, &Control::new()).unwrap();
+            let acquisition = Auto::new(propagation, &Control::new()).unwrap();
             acquisition
                 .scores(&Situation::at_start(&field(&golden, case), 0), &mut scores)
                 .unwrap();

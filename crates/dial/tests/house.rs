@@ -145,3 +145,149 @@ fn unsafe_code_is_allowed_in_four_modules_only() {
     }
     assert_eq!(count, known.len());
 }
+
+/// The names that `dial::NAME` has, apart from its modules: what is exported again, what is defined there, and macros.
+fn root_names(library: &str, sources: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for statement in library.split(';').map(str::trim) {
+        let Some((_, exported)) = statement.rsplit_once("pub use ") else {
+            continue;
+        };
+        let last = exported.rsplit("::").next().unwrap_or_default();
+        let list = match exported.split_once('{') {
+            Some((_, list)) => list.trim_end_matches('}'),
+            None => last,
+        };
+        assert!(!list.contains('*'), "{exported}: name what is exported");
+        let named = list
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
+        names.extend(named.map(String::from));
+    }
+    for line in library.lines() {
+        let kinds = ["const", "static", "fn", "struct", "enum", "trait", "type"];
+        let defined = line
+            .strip_prefix("pub ")
+            .and_then(|rest| rest.split_once(' '));
+        if let Some((_, name)) = defined.filter(|(kind, _)| kinds.contains(kind)) {
+            names.push(name.into());
+        }
+    }
+    let macros = sources.split("#[macro_export]").skip(1);
+    let shown = macros
+        .filter_map(|rest| rest.split_once("macro_rules! "))
+        .filter_map(|(_, rest)| rest.split_whitespace().next())
+        .filter(|name| !name.starts_with("__"));
+    names.extend(shown.map(String::from));
+    names
+}
+
+#[test]
+fn root_names_are_found_in_every_spelling() {
+    let library = "pub mod a;\npub use a::B;\npub use c::{\n    D, E,\n};\nuse f::G;\npub const H: u32 = 1;\nmod i;\n";
+    let sources = "#[macro_export]\nmacro_rules! j {\n}\n#[macro_export]\nmacro_rules! __k {\n}\n";
+    assert_eq!(
+        root_names(library, sources),
+        ["B", "D", "E", "H: u32 = 1;", "j"]
+    );
+}
+
+#[test]
+fn the_root_of_the_core_has_few_names() {
+    let source = workspace().join("crates/dial/src");
+    let mut files = Vec::new();
+    rust_files(&source, &mut files);
+    let sources: String = files
+        .into_iter()
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect();
+    let names = root_names(
+        &fs::read_to_string(source.join("lib.rs")).unwrap(),
+        &sources,
+    );
+    assert!(
+        names.len() > 15 && names.len() <= 25,
+        "{}: {names:?}",
+        names.len()
+    );
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+/// The crates of ours among the dependencies of a crate, without those of its tests.
+fn own_dependencies(manifest: &str) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    let mut inside = false;
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.ends_with("dependencies]") && !line.contains("dev-dependencies");
+        } else if inside && line.starts_with("dial") {
+            found.extend(line.split(['.', ' ', '=']).next());
+        }
+    }
+    found
+}
+
+/// The table of `crates/README.md`: each crate with those that it says it uses; nothing where it says all.
+fn crate_table(text: &str) -> Vec<(String, Option<BTreeSet<&str>>)> {
+    text.lines()
+        .filter_map(|line| {
+            let cells: Vec<&str> = line.split('|').collect();
+            let [_, first, _, uses, _] = cells[..] else {
+                return None;
+            };
+            let name = quoted(first).first().copied()?;
+            let uses = (!uses.contains("all above")).then(|| {
+                let named = quoted(uses).into_iter();
+                named.filter(|name| name.starts_with("dial")).collect()
+            });
+            Some((name.to_string(), uses))
+        })
+        .collect()
+}
+
+#[test]
+fn crates_use_only_crates_above_them() {
+    let text = fs::read_to_string(workspace().join("crates/README.md")).unwrap();
+    let table = crate_table(&text);
+    let mut folders = 0;
+    for entry in fs::read_dir(workspace().join("crates")).unwrap() {
+        folders += usize::from(entry.unwrap().path().is_dir());
+    }
+    assert_eq!(table.len(), folders, "every crate has a row");
+    for (place, (name, said)) in table.iter().enumerate() {
+        let manifest = workspace().join("crates").join(name).join("Cargo.toml");
+        let manifest = fs::read_to_string(manifest).unwrap();
+        let uses = own_dependencies(&manifest);
+        let above = |one: &&str| table[..place].iter().any(|(other, _)| other == *one);
+        let below: Vec<&&str> = uses.iter().filter(|one| !above(one)).collect();
+        assert!(
+            below.is_empty(),
+            "{name} uses {below:?}, which stands below it"
+        );
+        if let Some(said) = said {
+            assert_eq!(&uses, said, "{name}: what crates/README.md says it uses");
+        }
+    }
+}
+
+#[test]
+fn the_wheel_has_no_laboratory_and_the_default_build_no_parquet() {
+    let read = |path: &str| fs::read_to_string(workspace().join(path)).unwrap();
+    let line = |text: &str, start: &str| -> String {
+        let found = text.lines().find(|line| line.starts_with(start));
+        found.unwrap_or_else(|| panic!("{start}")).to_string()
+    };
+    let command = line(&read("Cargo.toml"), "dial-cli =");
+    assert!(command.contains("default-features = false"), "{command}");
+    let wheel = line(&read("crates/dial-python/Cargo.toml"), "dial-cli");
+    assert!(!wheel.contains("research"), "{wheel}");
+    let python = read("crates/dial-python/Cargo.toml");
+    assert!(!own_dependencies(&python).contains("dial-research"));
+    let default = line(&read("crates/dial-cli/Cargo.toml"), "default =");
+    assert_eq!(default, "default = [\"research\"]");
+}

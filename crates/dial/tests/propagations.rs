@@ -23,19 +23,19 @@ use dial_baselines::NormalizedPoisson;
 const T: f64 = 2.5;
 
 /// A graph with points for its nodes, which the radial kernels use.
-struct Ground {
+struct TestGraph {
     name: &'static str,
     graph: Arc<Graph>,
     points: Vec<f64>,
 }
 
-impl Ground {
+impl TestGraph {
     fn features(&self) -> Features<'_> {
         Features::f64(&self.points, self.graph.n(), 2).unwrap()
     }
 }
 
-fn grounds() -> Vec<Ground> {
+fn test_graphs() -> Vec<TestGraph> {
     let points = |n: usize, seed| -> Vec<f64> {
         let mut random = Random::new(seed, Purpose::User, 0);
         (0..2 * n).map(|_| random.normal()).collect()
@@ -55,23 +55,23 @@ fn grounds() -> Vec<Ground> {
         EdgeWeights::SelfTuning,
     );
     vec![
-        Ground {
+        TestGraph {
             name: "path",
             graph: edges(12, &path),
             points: points(12, 1),
         },
-        Ground {
+        TestGraph {
             name: "star",
             graph: edges(10, &star),
             points: points(10, 2),
         },
         // A path 0..6, node 7 alone, a clique 8..11.
-        Ground {
+        TestGraph {
             name: "two components and a node",
             graph: edges(12, &apart),
             points: points(12, 3),
         },
-        Ground {
+        TestGraph {
             name: "neighbours of random points",
             graph: Arc::new(near),
             points: cloud,
@@ -90,8 +90,8 @@ enum Maximum {
 type Row = (String, Maximum, Box<dyn Propagation>);
 
 /// The rows of the table for one graph.
-fn rows(ground: &Ground) -> Vec<Row> {
-    let graph = || Arc::clone(&ground.graph);
+fn rows(test_graph: &TestGraph) -> Vec<Row> {
+    let graph = || Arc::clone(&test_graph.graph);
     let mut rows: Vec<Row> = Vec::new();
     for tau in [0.0, 1e-4, 0.1, 10.0] {
         let poisson = Poisson::new(graph(), tau)
@@ -111,8 +111,9 @@ fn rows(ground: &Ground) -> Vec<Row> {
             .unwrap();
         rows.push((format!("heat, t {time}"), Maximum::Clamped, Box::new(heat)));
         for count in [3, 9] {
-            let pairs =
-                Arc::new(Eigenpairs::combinatorial(&ground.graph, count, &Control::new()).unwrap());
+            let pairs = Arc::new(
+                Eigenpairs::combinatorial(&test_graph.graph, count, &Control::new()).unwrap(),
+            );
             let heat = Heat::truncated(graph(), pairs, time)
                 .unwrap()
                 .with_source_value(T)
@@ -125,7 +126,7 @@ fn rows(ground: &Ground) -> Vec<Row> {
         }
     }
     for shape in [Shape::Rbf { sigma: 0.7 }, Shape::Compact { radius: 1.5 }] {
-        let radial = Radial::new(ground.features(), shape)
+        let radial = Radial::new(test_graph.features(), shape)
             .unwrap()
             .with_source_value(T)
             .unwrap();
@@ -148,14 +149,14 @@ fn sources(n: usize) -> Vec<NodeId> {
 }
 
 /// The table, every column of it: `check(graph, propagation, its maximum principle)`.
-fn for_all(mut check: impl FnMut(&Ground, &str, Maximum, &dyn Propagation)) {
-    for ground in grounds() {
-        for (name, maximum, kernel) in rows(&ground) {
+fn for_all(mut check: impl FnMut(&TestGraph, &str, Maximum, &dyn Propagation)) {
+    for test_graph in test_graphs() {
+        for (name, maximum, propagation) in rows(&test_graph) {
             check(
-                &ground,
-                &format!("{}: {name}", ground.name),
+                &test_graph,
+                &format!("{}: {name}", test_graph.name),
                 maximum,
-                &*kernel,
+                &*propagation,
             );
         }
     }
@@ -164,12 +165,12 @@ fn for_all(mut check: impl FnMut(&Ground, &str, Maximum, &dyn Propagation)) {
 #[test]
 fn columns_are_non_negative_t_at_the_source_and_at_most_t() {
     let mut witnesses = Vec::new();
-    for_all(|ground, name, maximum, kernel| {
-        let sources = sources(ground.graph.n());
-        assert_eq!(kernel.n(), ground.graph.n());
+    for_all(|test_graph, name, maximum, propagation| {
+        let sources = sources(test_graph.graph.n());
+        assert_eq!(propagation.n(), test_graph.graph.n());
         for (source, column) in sources
             .iter()
-            .zip(kernel.columns(&sources, &Control::new()).unwrap())
+            .zip(propagation.columns(&sources, &Control::new()).unwrap())
         {
             assert_eq!(column[source.index()], T, "{name}");
             // The counter-example is solved, not clamped: what its solver leaves open (1e-9) may be below 0.
@@ -187,7 +188,7 @@ fn columns_are_non_negative_t_at_the_source_and_at_most_t() {
             let top = column.iter().copied().fold(0.0, f64::max);
             match maximum {
                 Maximum::Holds | Maximum::Clamped => assert_eq!(top, T, "{name}"),
-                Maximum::Fails if top > 1.05 * T => witnesses.push(ground.name),
+                Maximum::Fails if top > 1.05 * T => witnesses.push(test_graph.name),
                 Maximum::Fails => {}
             }
         }
@@ -200,9 +201,9 @@ fn columns_are_non_negative_t_at_the_source_and_at_most_t() {
 
 #[test]
 fn unclamped_columns_obey_the_maximum_principle_themselves_or_their_clamps_are_counted() {
-    for ground in grounds() {
-        let sources = sources(ground.graph.n());
-        let poisson = Poisson::new(Arc::clone(&ground.graph), 0.1).unwrap();
+    for test_graph in test_graphs() {
+        let sources = sources(test_graph.graph.n());
+        let poisson = Poisson::new(Arc::clone(&test_graph.graph), 0.1).unwrap();
         for (source, g) in sources
             .iter()
             .zip(poisson.raw_columns(&sources, &Control::new()).unwrap())
@@ -210,15 +211,16 @@ fn unclamped_columns_obey_the_maximum_principle_themselves_or_their_clamps_are_c
             assert!(
                 g.iter().all(|&value| value <= g[source.index()] + 1e-7),
                 "{}",
-                ground.name
+                test_graph.name
             );
         }
         for (time, count) in [(0.01, 3), (1.0, 3), (1.0, 9), (30.0, 9)] {
-            let pairs =
-                Arc::new(Eigenpairs::combinatorial(&ground.graph, count, &Control::new()).unwrap());
-            let truncated = Heat::truncated(Arc::clone(&ground.graph), pairs, time).unwrap();
+            let pairs = Arc::new(
+                Eigenpairs::combinatorial(&test_graph.graph, count, &Control::new()).unwrap(),
+            );
+            let truncated = Heat::truncated(Arc::clone(&test_graph.graph), pairs, time).unwrap();
             for heat in [
-                Heat::new(Arc::clone(&ground.graph), time).unwrap(),
+                Heat::new(Arc::clone(&test_graph.graph), time).unwrap(),
                 truncated,
             ] {
                 let clamped = heat.clamped(&sources, &Control::new()).unwrap();
@@ -227,7 +229,12 @@ fn unclamped_columns_obey_the_maximum_principle_themselves_or_their_clamps_are_c
                     let top = g[source.index()];
                     let outside =
                         |g: &&f64| top > 0.0 && !(-1e-12..=1.0 + 1e-12).contains(&(**g / top));
-                    assert_eq!(g.iter().filter(outside).count(), clamped, "{}", ground.name);
+                    assert_eq!(
+                        g.iter().filter(outside).count(),
+                        clamped,
+                        "{}",
+                        test_graph.name
+                    );
                 }
             }
         }
@@ -236,22 +243,23 @@ fn unclamped_columns_obey_the_maximum_principle_themselves_or_their_clamps_are_c
 
 #[test]
 fn columns_are_zero_where_the_source_does_not_reach() {
-    for_all(|ground, name, _, kernel| {
-        let sources = sources(ground.graph.n());
+    for_all(|test_graph, name, _, propagation| {
+        let sources = sources(test_graph.graph.n());
         for (source, column) in sources
             .iter()
-            .zip(kernel.columns(&sources, &Control::new()).unwrap())
+            .zip(propagation.columns(&sources, &Control::new()).unwrap())
         {
-            assert!(kernel.reaches(*source, *source), "{name}");
+            assert!(propagation.reaches(*source, *source), "{name}");
             for (node, value) in (0..).map(NodeId).zip(column.iter()) {
                 assert!(
-                    kernel.reaches(*source, node) || *value == 0.0,
+                    propagation.reaches(*source, node) || *value == 0.0,
                     "{name}: {value}"
                 );
                 // On a graph, reaching is being in the same component.
                 if !name.contains("Rbf") && !name.contains("Compact") {
-                    let joined = ground.graph.component(*source) == ground.graph.component(node);
-                    assert_eq!(kernel.reaches(*source, node), joined, "{name}");
+                    let joined =
+                        test_graph.graph.component(*source) == test_graph.graph.component(node);
+                    assert_eq!(propagation.reaches(*source, node), joined, "{name}");
                 }
             }
         }
@@ -260,18 +268,18 @@ fn columns_are_zero_where_the_source_does_not_reach() {
 
 #[test]
 fn two_labels_in_a_session_count_as_the_sum_of_two_columns_made_alone() {
-    for ground in grounds() {
-        let (n, control) = (ground.graph.n(), Control::new());
-        for (name, _, kernel) in rows(&ground) {
-            let kernel: Arc<dyn Propagation> = Arc::from(kernel);
+    for test_graph in test_graphs() {
+        let (n, control) = (test_graph.graph.n(), Control::new());
+        for (name, _, propagation) in rows(&test_graph) {
+            let propagation: Arc<dyn Propagation> = Arc::from(propagation);
             let alone = |node: usize| {
-                kernel
+                propagation
                     .columns(&[NodeId(node as u32)], &control)
                     .unwrap()
                     .remove(0)
             };
             let (first, second) = (alone(0), alone(n - 1));
-            let mut engine = Engine::with(Arc::clone(&kernel));
+            let mut engine = Engine::with(Arc::clone(&propagation));
             engine.config.prior = Prior::Constant(0.5);
             let mut session = engine.session(&["a", "b"], &control).unwrap();
             for item in [0, n - 1] {
@@ -285,7 +293,7 @@ fn two_labels_in_a_session_count_as_the_sum_of_two_columns_made_alone() {
                     alpha,
                     [0.5, 0.5 + (first[node] + second[node])],
                     "{}: {name}",
-                    ground.name
+                    test_graph.name
                 );
             }
         }
@@ -294,18 +302,18 @@ fn two_labels_in_a_session_count_as_the_sum_of_two_columns_made_alone() {
 
 #[test]
 fn a_column_has_the_same_bits_alone_in_a_block_and_for_any_number_of_threads() {
-    for_all(|ground, name, _, kernel| {
-        let sources = sources(ground.graph.n());
+    for_all(|test_graph, name, _, propagation| {
+        let sources = sources(test_graph.graph.n());
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
                 .build()
                 .unwrap();
-            pool.install(|| kernel.columns(&sources, &Control::new()).unwrap())
+            pool.install(|| propagation.columns(&sources, &Control::new()).unwrap())
         };
         let (one, four) = (on(1), on(4));
         for (place, source) in sources.iter().enumerate() {
-            let alone = kernel.columns(&[*source], &Control::new()).unwrap();
+            let alone = propagation.columns(&[*source], &Control::new()).unwrap();
             let bits = |column: &[f64]| {
                 column
                     .iter()
@@ -337,11 +345,11 @@ fn large_graphs_keep_their_bits_too() {
             .unwrap();
         pool.install(|| {
             let pairs = Arc::new(Eigenpairs::combinatorial(&near, 12, &Control::new()).unwrap());
-            let kernels = [
+            let both = [
                 Heat::new(Arc::clone(&near), 5.0).unwrap(),
                 Heat::truncated(Arc::clone(&near), pairs, 5.0).unwrap(),
             ];
-            kernels.map(|heat| heat.raw_columns(&sources(9000), &Control::new()).unwrap())
+            both.map(|heat| heat.raw_columns(&sources(9000), &Control::new()).unwrap())
         })
     };
     assert_eq!(on(1), on(4));
@@ -455,16 +463,16 @@ fn heat_of_dense_numpy() {
 #[test]
 fn normalised_poisson_and_radial_kernels_of_dense_numpy() {
     let (golden, graphs) = (Arrays::golden("kernels"), Arrays::golden("methods_graphs"));
-    let columns = |kernel: &dyn Propagation, sources: &[NodeId]| {
-        kernel.columns(sources, &Control::new()).unwrap()
+    let columns = |propagation: &dyn Propagation, sources: &[NodeId]| {
+        propagation.columns(sources, &Control::new()).unwrap()
     };
     for name in ["knn", "broken"] {
         let graph = graph_of(&graphs.rows(&format!("{name}_W")));
         let sources = Arrays::golden("heat").nodes(&format!("{name}_sources"));
         for (tau, word) in [(0.1, "0_1"), (0.01, "0_01")] {
-            let kernel = NormalizedPoisson::new(Arc::clone(&graph), tau).unwrap();
+            let propagation = NormalizedPoisson::new(Arc::clone(&graph), tau).unwrap();
             let want = golden.rows(&format!("{name}_normalised_tau_{word}"));
-            let got = columns(&kernel, &sources);
+            let got = columns(&propagation, &sources);
             got.iter()
                 .zip(want)
                 .for_each(|(got, want)| assert_close(name, got, &want, 1e-6));
@@ -496,9 +504,9 @@ fn normalised_poisson_and_radial_kernels_of_dense_numpy() {
             },
         ),
     ] {
-        let kernel = Radial::new(features, shape).unwrap();
+        let propagation = Radial::new(features, shape).unwrap();
         let want = golden.rows(&format!("knn_{word}_euclidean"));
-        columns(&kernel, &sources)
+        columns(&propagation, &sources)
             .iter()
             .zip(want)
             .for_each(|(got, want)| assert_close(word, got, &want, 1e-12));

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use dial::propagation::tau::Tau;
 use dial::seed::{Purpose, Random};
 use dial::{
-    Change, ClassId, Config, Control, Engine, Error, Event, Features, Items, NodeId, Policy,
-    Session,
+    Change, ClassId, Config, Control, Engine, Error, Event, Features, Items, Labels, NodeId,
+    Policy, Session,
 };
 
 /// A pool of three clouds, which differs by its seed; the questions have seed 1.
@@ -49,16 +49,10 @@ fn random_change(session: &Session<'_>, random: &mut Random) -> (String, Change)
     let class = ClassId(random.below(session.labels().schema().len()) as u16);
     let group = random.below(session.labels().new_group() as usize + 1) as u64;
     let change = match random.below(16) {
-        0..7 => Change::Label {
-            item,
-            classes: vec![(class, 1.0)],
-        },
+        0..7 => Change::label(item, vec![(class, 1.0)]),
         7 => {
             let other = ClassId(random.below(session.labels().schema().len()) as u16);
-            Change::Label {
-                item,
-                classes: vec![(class, 0.7), (other, 0.3)],
-            }
+            Change::label(item, vec![(class, 0.7), (other, 0.3)])
         }
         8..10 => Change::Undo { group },
         10..12 => Change::Redo { group },
@@ -66,14 +60,21 @@ fn random_change(session: &Session<'_>, random: &mut Random) -> (String, Change)
             class: session.labels().new_class(),
             name: format!("new {group}"),
         },
-        13 => Change::MergeClass {
-            from: class,
-            into: ClassId(0),
+        13 => match random.below(3) {
+            0 => Change::DeleteClass { class },
+            1 => Change::OrderClasses {
+                classes: vec![class],
+            },
+            _ => Change::MergeClass {
+                from: class,
+                into: ClassId(0),
+            },
         },
         14 => [
             Change::Skip { item: item.clone() },
-            Change::Exclude { item },
-        ][random.below(2)]
+            Change::Exclude { item: item.clone() },
+            Change::Reopen { item },
+        ][random.below(3)]
         .clone(),
         _ => Change::Weight {
             annotator: annotator.clone(),
@@ -157,10 +158,7 @@ fn annotators_share_one_observation_and_the_latest_label_of_each_counts() {
     let control = Control::new();
     let mut session = engine(2, 60).session(&names(2), &control).unwrap();
     let mut label = |annotator: &str, class| {
-        let change = Change::Label {
-            item: "5".into(),
-            classes: vec![(ClassId(class), 1.0)],
-        };
+        let change = Change::label("5", vec![(ClassId(class), 1.0)]);
         session.append(annotator, change, &control).unwrap();
         session.field().alpha(NodeId(5))
     };
@@ -179,14 +177,7 @@ fn annotators_share_one_observation_and_the_latest_label_of_each_counts() {
         .unwrap();
     let soft = vec![(ClassId(0), 0.25), (ClassId(1), 0.5)];
     session
-        .append(
-            "bob",
-            Change::Label {
-                item: "5".into(),
-                classes: soft,
-            },
-            &control,
-        )
+        .append("bob", Change::label("5", soft), &control)
         .unwrap();
     // Ann 1/4 for class 0; Bob 3/4 of (1/4, 1/2).
     assert_eq!(
@@ -385,14 +376,7 @@ fn bad_labels_are_refused_with_their_reason() {
             .map(|(class, weight)| (ClassId(class), weight))
             .collect();
         session
-            .append(
-                "",
-                Change::Label {
-                    item: item.into(),
-                    classes,
-                },
-                &control,
-            )
+            .append("", Change::label(item, classes), &control)
             .unwrap_err()
             .code()
     };
@@ -515,5 +499,354 @@ fn prediction_says_whether_a_label_reaches_an_item() {
     assert!(
         session.ask(1).unwrap().questions[0].node.index() >= 20,
         "the component without a label is asked first"
+    );
+}
+
+fn labels_of(changes: &[Change]) -> Labels {
+    let mut labels = Labels::default();
+    for (group, change) in (0..).zip(changes) {
+        let (annotator, change) = ("ann".into(), change.clone());
+        labels
+            .append(Event {
+                group,
+                annotator,
+                change,
+            })
+            .unwrap();
+    }
+    labels
+}
+
+fn add(id: u16, name: &str) -> Change {
+    Change::AddClass {
+        class: ClassId(id),
+        name: name.into(),
+    }
+}
+
+fn shares(item: &str, classes: &[(u16, f64)]) -> Change {
+    let classes = classes.iter().map(|&(id, share)| (ClassId(id), share));
+    Change::label(item, classes.collect())
+}
+
+#[test]
+fn a_class_that_is_deleted_takes_its_labels_along_and_comes_back_with_an_undo() {
+    let (a, c) = (ClassId(0), ClassId(2));
+    let mut labels = labels_of(&[
+        add(0, "a"),
+        add(1, "b"),
+        add(2, "c"),
+        add(3, "d"),
+        shares("1", &[(2, 1.0)]),
+        shares("2", &[(0, 0.5), (2, 0.25), (3, 0.25)]),
+        shares("3", &[(3, 1.0)]),
+        Change::MergeClass {
+            from: ClassId(3),
+            into: c,
+        },
+        Change::Skip { item: "4".into() },
+        shares("5", &[(1, 1.0)]),
+    ]);
+    let told = |labels: &Labels| labels.labelled().map(String::from).collect::<Vec<String>>();
+    let before = labels.contributions();
+    let mut now = |change: Change| {
+        let event = Event {
+            group: labels.new_group(),
+            annotator: "bob".into(),
+            change,
+        };
+        let group = event.group;
+        let done = labels.append(event).map(|()| group);
+        (done, labels.clone())
+    };
+    let (deleted, after) = now(Change::DeleteClass { class: c });
+    // What was merged into it is its own; of a shared label the rest stays, with the weight it had.
+    assert_eq!(told(&after), ["2", "5"]);
+    let left: Vec<_> = after.labels_of("2").collect();
+    assert_eq!(left, [("ann", &[(a, 0.5)][..])]);
+    assert_eq!(after.closed().collect::<Vec<_>>(), ["2", "4", "5"]);
+    assert_eq!(after.classes(), [a, ClassId(1)]);
+    assert!(matches!(
+        now(shares("6", &[(2, 1.0)])).0,
+        Err(Error::UnknownClass(_))
+    ));
+    assert!(matches!(
+        now(Change::DeleteClass { class: a }).0,
+        Err(Error::TooFewClasses(1))
+    ));
+    // Its name is free, and who takes it stands in the way of an undo.
+    let (again, _) = now(add(4, "c"));
+    let group = deleted.unwrap();
+    let (refused, _) = now(Change::Undo { group });
+    let why = refused.unwrap_err().to_string();
+    assert!(
+        why.contains(&format!(
+            "the class c (group {}) builds on it",
+            again.clone().unwrap()
+        )),
+        "{why}"
+    );
+    now(Change::Undo {
+        group: again.unwrap(),
+    })
+    .0
+    .unwrap();
+    let (_, back) = now(Change::Undo { group });
+    assert_eq!(
+        (back.contributions(), told(&back)),
+        (before, vec!["1".into(), "2".into(), "3".into(), "5".into()])
+    );
+    let (_, gone) = now(Change::Redo { group });
+    assert_eq!(gone.contributions(), after.contributions());
+}
+
+#[test]
+fn an_order_of_classes_is_for_the_eyes_only_and_bears_changes() {
+    let ids = |labels: &Labels| {
+        labels
+            .classes_in_order()
+            .iter()
+            .map(|class| class.0)
+            .collect::<Vec<u16>>()
+    };
+    let order = |classes: &[u16]| Change::OrderClasses {
+        classes: classes.iter().map(|&class| ClassId(class)).collect(),
+    };
+    let mut changes = vec![add(0, "a"), add(1, "b"), add(2, "c"), add(3, "d")];
+    assert_eq!(ids(&labels_of(&changes)), [0, 1, 2, 3]);
+    changes.push(order(&[3, 1]));
+    assert_eq!(ids(&labels_of(&changes)), [3, 1, 0, 2]);
+    assert_eq!(labels_of(&changes).classes().len(), 4);
+    assert_eq!(
+        labels_of(&changes).classes()[0],
+        ClassId(0),
+        "arrays keep theirs"
+    );
+    changes.push(Change::DeleteClass { class: ClassId(3) });
+    changes.push(add(4, "e"));
+    assert_eq!(ids(&labels_of(&changes)), [1, 0, 2, 4]);
+    changes.push(Change::Undo { group: 4 });
+    assert_eq!(ids(&labels_of(&changes)), [0, 1, 2, 4]);
+    let mut labels = labels_of(&changes);
+    for (wrong, group) in [(&[0, 0][..], 20), (&[3][..], 21), (&[9][..], 22)] {
+        let event = Event {
+            group,
+            annotator: String::new(),
+            change: order(wrong),
+        };
+        assert!(labels.append(event).is_err(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn an_item_that_is_taken_up_again_is_open_and_its_labels_count() {
+    let item = || "1".to_string();
+    let labels = labels_of(&[
+        add(0, "a"),
+        add(1, "b"),
+        shares("1", &[(0, 1.0)]),
+        Change::Exclude { item: item() },
+        Change::Skip { item: item() },
+        Change::Skip { item: "2".into() },
+    ]);
+    assert_eq!(
+        (labels.marks_of("1"), labels.labelled().count()),
+        ((true, true), 0)
+    );
+    let mut open = labels.clone();
+    for (group, item) in [(6, "1"), (7, "2")] {
+        let change = Change::Reopen { item: item.into() };
+        open.append(Event {
+            group,
+            annotator: String::new(),
+            change,
+        })
+        .unwrap();
+    }
+    assert_eq!(open.labelled().collect::<Vec<_>>(), ["1"]);
+    assert_eq!(
+        (open.marks_of("1"), open.closed().collect::<Vec<_>>()),
+        ((false, false), vec!["1"])
+    );
+    let change = Change::Undo { group: 6 };
+    open.append(Event {
+        group: 8,
+        annotator: String::new(),
+        change,
+    })
+    .unwrap();
+    assert_eq!(open.marks_of("1"), (true, true));
+}
+
+/// A change of any kind, wherever it may lead.
+fn any_change(labels: &Labels, random: &mut Random) -> Change {
+    let item = random.below(6).to_string();
+    let class = |random: &mut Random| ClassId(random.below(labels.class_ids() + 1) as u16);
+    let group = random.below(labels.new_group() as usize + 1) as u64;
+    match random.below(20) {
+        0..6 => Change::Label {
+            item,
+            classes: vec![(class(random), 1.0)],
+            adjudicates: random.below(5) == 0,
+        },
+        6 => Change::label(item, vec![(class(random), 0.5), (class(random), 0.25)]),
+        7 => Change::Skip { item },
+        8 => Change::Exclude { item },
+        9..13 => Change::Undo { group },
+        13..16 => Change::Redo { group },
+        16 => Change::AddClass {
+            class: labels.new_class(),
+            name: random.below(8).to_string(),
+        },
+        17 if random.below(3) == 0 => Change::Reopen { item },
+        18 if random.below(3) == 0 => Change::DeleteClass {
+            class: class(random),
+        },
+        18 if random.below(3) == 0 => Change::OrderClasses {
+            classes: vec![class(random)],
+        },
+        17 => Change::RenameClass {
+            class: class(random),
+            name: random.below(8).to_string(),
+        },
+        18 => Change::MergeClass {
+            from: class(random),
+            into: class(random),
+        },
+        _ => [
+            Change::Weight {
+                annotator: "ann".into(),
+                weight: 1.0 + random.below(3) as f64,
+            },
+            Change::Settings {
+                prior_strength: 1.0,
+                expected_clusters: 2 + random.below(3),
+            },
+        ][random.below(2)]
+        .clone(),
+    }
+}
+
+/// What an undo key would take back, by a look at all events.
+fn last_group_by_hand(labels: &Labels, annotator: &str) -> Option<u64> {
+    let mine = |event: &&Event| {
+        event.annotator == annotator && event.change.is_undoable() && labels.is_live(event.group)
+    };
+    let last = labels.events().iter().rev().find(mine);
+    last.map(|event| event.group)
+}
+
+#[test]
+fn undo_redo_and_cut_are_a_replay_of_the_log() {
+    let mut counts = [0; 3];
+    for seed in 0..150 {
+        let mut random = Random::new(seed, Purpose::User, 7);
+        let mut labels = Labels::default();
+        for step in 0..80 {
+            // Some events share a group, as those of a submission do.
+            let group = labels.new_group().saturating_sub(random.below(3) as u64);
+            let event = Event {
+                group,
+                annotator: ["ann", "bob"][random.below(2)].into(),
+                change: match step {
+                    0..3 => Change::AddClass {
+                        class: labels.new_class(),
+                        name: format!("class {step}"),
+                    },
+                    _ => any_change(&labels, &mut random),
+                },
+            };
+            let before = labels.clone();
+            let log = before.events().iter().cloned().chain([event.clone()]);
+            let turns = matches!(event.change, Change::Undo { .. } | Change::Redo { .. });
+            match (labels.append(event), Labels::replay(log)) {
+                (Ok(()), replayed) => assert_eq!(labels, replayed.unwrap(), "seed {seed}"),
+                (Err(error), Ok(replayed)) => {
+                    // An undo may not take the last classes or settings, and ids are given in order.
+                    let error = error.to_string();
+                    let lost = error.contains("fewer than two classes")
+                        || error.contains("holds the settings")
+                        || error.contains("ids are given in order");
+                    assert!(lost, "{error}");
+                    assert!(replayed.classes().len() < 3 || replayed.settings().is_none());
+                    assert_eq!(labels, before);
+                }
+                (Err(error), Err(why)) => {
+                    let (error, why) = (error.to_string(), why.to_string());
+                    let told = error == why
+                        || (turns
+                            && (error.contains("builds on it") || error.contains("build on it")));
+                    assert!(told, "{error}; {why}");
+                    assert_eq!(labels, before);
+                    counts[0] += 1;
+                }
+            }
+            counts[1] += usize::from(turns && labels != before);
+            for who in ["ann", "bob", "eve"] {
+                assert_eq!(labels.last_group(who), last_group_by_hand(&labels, who));
+            }
+            if random.below(10) == 0 && step > 3 {
+                let to = labels.events().len() - random.below(5.min(labels.events().len() - 2));
+                labels.cut(to);
+                let log = labels.events()[..to].to_vec();
+                assert_eq!(
+                    labels,
+                    Labels::replay(log).unwrap(),
+                    "cut to {to}, seed {seed}"
+                );
+                counts[2] += 1;
+            }
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 500), "{counts:?}");
+}
+
+#[test]
+fn an_undo_costs_what_it_touches_and_not_the_log() {
+    let event = |group, change| Event {
+        group,
+        annotator: "ann".into(),
+        change,
+    };
+    let add = |id: u16| {
+        let name = id.to_string();
+        event(
+            0,
+            Change::AddClass {
+                class: ClassId(id),
+                name,
+            },
+        )
+    };
+    let label = |group: u64| Change::label(group.to_string(), vec![(ClassId(0), 1.0)]);
+    let log = [add(0), add(1), add(2)].into_iter();
+    let log: Vec<Event> = log
+        .chain((1..100_001).map(|group| event(group, label(group))))
+        .collect();
+    let start = std::time::Instant::now();
+    let mut labels = Labels::replay(log.clone()).unwrap();
+    let replay = start.elapsed();
+    let merge = Change::MergeClass {
+        from: ClassId(2),
+        into: ClassId(1),
+    };
+    labels.append(event(100_001, merge)).unwrap();
+    let start = std::time::Instant::now();
+    for turn in 0..2_000 {
+        // An answer, and a change of the schema.
+        let group = [7, 100_001][turn % 2];
+        let change = match turn / 2 % 2 {
+            0 => Change::Undo { group },
+            _ => Change::Redo { group },
+        };
+        labels.append(event(100_002, change)).unwrap();
+    }
+    labels.cut(log.len());
+    let took = start.elapsed();
+    assert_eq!(labels, Labels::replay(log).unwrap());
+    // Replays would take 2,000 times as long as one; the bound leaves a slow machine room.
+    assert!(
+        took < 50 * replay,
+        "2,000 undos took {took:?}, a replay {replay:?}"
     );
 }

@@ -402,12 +402,12 @@ fn by_name(session: &Session<'_>, truth: &Truth, told: Option<(NodeId, ClassId)>
         .filter(|&i| !session.labelled().contains(&NodeId(i as u32)))
         .collect();
     let belief = session.belief(&Control::new()).unwrap();
-    let reader = session.reader(&belief);
+    let readout = session.readout(&belief);
     let right = |&&i: &&usize| {
         // A plane that nobody has named is nobody's class.
         let class = session
             .classes()
-            .get(reader.class(&belief, NodeId(i as u32)));
+            .get(readout.class(&belief, NodeId(i as u32)));
         let name = class.map(|class| &session.labels().schema()[class.index()].name);
         name == Some(&truth.names[truth.classes[i].unwrap().index()])
     };

@@ -30,7 +30,7 @@ use dial::features::{Features, Metric};
 use dial::graph::Graph;
 use dial::knn::metric_space::{Space, ZeroVectors};
 use dial::knn::points::Points;
-use dial::words;
+use dial::words::words;
 use laplacian::Solver;
 
 /// A classifier by name.
@@ -200,6 +200,22 @@ fn one_hot(n: usize, k: usize, classes: &[Option<usize>]) -> Vec<Vec<f64>> {
     planes
 }
 
+/// Whether a score can be read from the class scores of any classifier.
+pub fn reads_class_scores(score: Score) -> bool {
+    score.of_classes(&[1.0, 0.0]).is_some()
+}
+
+/// The words of the scores that can, separated by commas.
+pub fn class_score_words() -> String {
+    let scores = Score::ALL
+        .iter()
+        .filter(|score| reads_class_scores(**score));
+    scores
+        .map(|score| score.word())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
 /// A score read from the class scores of a classifier: `margin@laplace` is the paper's Unc. (SM). Cost: that of the
 /// classifier for every question, then O(K) per node; nothing is kept between questions.
 pub struct ScoreOf<'a> {
@@ -213,8 +229,8 @@ impl<'a> ScoreOf<'a> {
     /// # Errors
     /// Variance and random, which class scores do not have.
     pub fn new(score: Score, model: Arc<Model<'a>>) -> Result<ScoreOf<'a>> {
-        if score.of_classes(&[1.0, 0.0]).is_none() {
-            let want = "margin, margin-range, entropy, least-confidence or norm of a model";
+        if !reads_class_scores(score) {
+            let want = format!("one of {} of a model", class_score_words());
             return Err(Error::setting(
                 "acquisition",
                 want,

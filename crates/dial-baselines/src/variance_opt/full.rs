@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::spectral::{Criterion, Moments, NOISE, SHIFT, product};
+use super::spectral::{Criterion, EIGENVALUE_SHIFT, LABEL_NOISE, Moments, product};
 use crate::prefix_cache::States;
 use dial::acquisition::{Acquisition, Situation};
 use dial::control::Control;
@@ -31,16 +31,16 @@ use dial::ids::NodeId;
 use dial::linalg::cg::{Spare, Stop, Workspace, conjugate_gradients};
 
 /// Columns of C₀ are solved in blocks of this width.
-const BLOCK: usize = 8;
+const COLUMNS_PER_SOLVE: usize = 8;
 
 /// For the start values: x_k and |x|² of a column err by the square of its residual, see the header.
-const START: Stop = Stop {
+const START_STOP: Stop = Stop {
     residual: 1e-7,
     iterations: 20_000,
 };
 
 /// For a label, whose errors stay and are multiplied by u.
-const LABEL: Stop = Stop {
+const LABEL_STOP: Stop = Stop {
     residual: 1e-11,
     iterations: 20_000,
 };
@@ -89,7 +89,7 @@ impl Inverse {
         control: &Control,
         then: impl FnOnce(&[f64]) -> T,
     ) -> Result<T> {
-        let operator = Normalized::new(&self.ordered.graph, SHIFT);
+        let operator = Normalized::new(&self.ordered.graph, EIGENVALUE_SHIFT);
         self.spare.lend(|workspace| {
             conjugate_gradients::<W>(&operator, b, stop, workspace, control)?;
             Ok(then(workspace.solution()))
@@ -104,19 +104,19 @@ impl Inverse {
         let part = |place: usize| along[self.component(place)] * self.top[place];
         self.solve::<1, _>(
             |place, _| x[place] - part(place),
-            LABEL,
+            LABEL_STOP,
             control,
             |solution| {
-                let value = |place: usize| solution[place] + part(place) / SHIFT;
+                let value = |place: usize| solution[place] + part(place) / EIGENVALUE_SHIFT;
                 self.ordered.places().map(value).collect()
             },
         )
     }
 
-    /// C_kk and |C e_k|² of C₀ for the places from `first` on, BLOCK of them or as many as there are.
+    /// C_kk and |C e_k|² of C₀ for the places from `first` on, COLUMNS_PER_SOLVE of them or as many as there are.
     fn block(&self, first: usize, control: &Control) -> Result<Vec<(f64, f64)>> {
         let n = self.top.len();
-        let places = first..(first + BLOCK).min(n);
+        let places = first..(first + COLUMNS_PER_SOLVE).min(n);
         let b = |place: usize, column: usize| {
             let source = first + column;
             if source >= n || self.component(place) != self.component(source) {
@@ -124,9 +124,9 @@ impl Inverse {
             }
             (if place == source { 1.0 } else { 0.0 }) - self.top[source] * self.top[place]
         };
-        self.solve::<BLOCK, _>(b, START, control, |solution| {
-            let mut squares = [0.0; BLOCK];
-            for row in solution.chunks_exact(BLOCK) {
+        self.solve::<COLUMNS_PER_SOLVE, _>(b, START_STOP, control, |solution| {
+            let mut squares = [0.0; COLUMNS_PER_SOLVE];
+            for row in solution.chunks_exact(COLUMNS_PER_SOLVE) {
                 squares
                     .iter_mut()
                     .zip(row)
@@ -136,9 +136,9 @@ impl Inverse {
                 .zip(squares)
                 .enumerate()
                 .map(|(column, (place, square))| {
-                    let along = self.top[place] / SHIFT;
+                    let along = self.top[place] / EIGENVALUE_SHIFT;
                     (
-                        solution[place * BLOCK + column] + along * self.top[place],
+                        solution[place * COLUMNS_PER_SOLVE + column] + along * self.top[place],
                         square + along * along,
                     )
                 })
@@ -177,10 +177,10 @@ impl FullOptimal {
         let sums = inverse.times(&vec![1.0; n], &control.quiet())?;
         control.start("solving for every node", n);
         let quiet = control.quiet();
-        let blocks: Vec<Vec<(f64, f64)>> = (0..n.div_ceil(BLOCK))
+        let blocks: Vec<Vec<(f64, f64)>> = (0..n.div_ceil(COLUMNS_PER_SOLVE))
             .into_par_iter()
             .map(|block| {
-                let found = inverse.block(block * BLOCK, &quiet)?;
+                let found = inverse.block(block * COLUMNS_PER_SOLVE, &quiet)?;
                 control.advance(found.len())?;
                 Ok(found)
             })
@@ -216,7 +216,7 @@ impl FullOptimal {
         for known in &state.u {
             subtract(&mut u, known[label.index()], known);
         }
-        let scale = 1.0 / (NOISE + u[label.index()]).sqrt();
+        let scale = 1.0 / (LABEL_NOISE + u[label.index()]).sqrt();
         u.iter_mut().for_each(|u| *u *= scale);
         if self.criterion == Criterion::Vopt {
             let mut turned = self.inverse.times(&u, control)?;

@@ -4,4 +4,6 @@ mod full;
 mod spectral;
 
 pub use full::FullOptimal;
-pub use spectral::{Criterion, ModelChange, Moments, NOISE, SHIFT, SpectralOptimal};
+pub use spectral::{
+    Criterion, EIGENVALUE_SHIFT, LABEL_NOISE, ModelChange, Moments, SpectralOptimal,
+};

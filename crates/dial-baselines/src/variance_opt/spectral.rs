@@ -19,7 +19,7 @@
 //! D_i <- D_i - a_i²,     N_i <- N_i - 2 a_i b_i + a_i² |u|²,     T_i <- T_i - a_i (u · Vᵀ1)
 //! ```
 //!
-//! and compute them anew from B after 64 labels, or once |B|² = Σ N_i has shrunk 10,000-fold. The labels themselves do not
+//! and recompute them from B after 64 labels, or once |B|² = Σ N_i has shrunk 10,000-fold. The labels themselves do not
 //! matter, only where they are.
 
 use std::sync::Arc;
@@ -29,17 +29,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::prefix_cache::States;
 use dial::acquisition::{Acquisition, Situation};
-use dial::blocks::CHUNK;
+use dial::blocks::NODES_PER_CHUNK;
 use dial::error::Result;
 use dial::ids::NodeId;
 use dial::linalg::eigen::Eigenpairs;
-use dial::words;
+use dial::words::words;
 
 /// Added to the eigenvalues of L_s: without labels, the variance of the smoothest function is 1/0.001.
-pub const SHIFT: f64 = 0.001;
+pub const EIGENVALUE_SHIFT: f64 = 0.001;
 
 /// γ², the variance of the noise of a label.
-pub const NOISE: f64 = 0.01;
+pub const LABEL_NOISE: f64 = 0.01;
 
 /// What a label should lower most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ impl Moments {
             } else {
                 top
             };
-            *out = top / (NOISE + diagonal);
+            *out = top / (LABEL_NOISE + diagonal);
         }
     }
 
@@ -96,11 +96,13 @@ impl Moments {
             sums,
         } = self;
         diagonal
-            .par_chunks_mut(CHUNK)
-            .zip(squares.par_chunks_mut(CHUNK))
-            .zip(sums.par_chunks_mut(CHUNK))
+            .par_chunks_mut(NODES_PER_CHUNK)
+            .zip(squares.par_chunks_mut(NODES_PER_CHUNK))
+            .zip(sums.par_chunks_mut(NODES_PER_CHUNK))
             .enumerate()
-            .map(|(chunk, ((diagonal, squares), sums))| (chunk * CHUNK, [diagonal, squares, sums]))
+            .map(|(chunk, ((diagonal, squares), sums))| {
+                (chunk * NODES_PER_CHUNK, [diagonal, squares, sums])
+            })
     }
 }
 
@@ -127,10 +129,10 @@ struct State {
     size: f64,
 }
 
-/// Labels after which the moments are computed anew, and the share of |B|² below which that happens at once, before the
+/// Labels after which the moments are recomputed, and the share of |B|² below which that happens at once, before the
 /// rounding of what was subtracted shows. Part of the definition of their last bits.
-const RENEWAL: usize = 64;
-const SHRUNK: f64 = 1e-4;
+const QUESTIONS_PER_RENEWAL: usize = 64;
+const RENEWAL_SHARE: f64 = 1e-4;
 
 impl SpectralOptimal {
     /// The criterion on the lowest eigenpairs of the normalised Laplacian.
@@ -154,7 +156,7 @@ impl SpectralOptimal {
             .values
             .iter()
             .enumerate()
-            .for_each(|(i, value)| b[i * (r + 1)] = 1.0 / (value + SHIFT));
+            .for_each(|(i, value)| b[i * (r + 1)] = 1.0 / (value + EIGENVALUE_SHIFT));
         let blank = || vec![0.0; self.pairs.vectors.len() / r];
         let mut moments = Moments {
             diagonal: blank(),
@@ -165,7 +167,7 @@ impl SpectralOptimal {
             .pairs
             .values
             .iter()
-            .map(|value| 1.0 / (value + SHIFT))
+            .map(|value| 1.0 / (value + EIGENVALUE_SHIFT))
             .collect();
         self.fill(&mut moments, |v, product| {
             product
@@ -204,7 +206,7 @@ impl SpectralOptimal {
         let (r, v) = (self.pairs.count(), self.pairs.at(label));
         let mut u = vec![0.0; r];
         multiply(&state.b, v, &mut u);
-        let scale = 1.0 / (NOISE + product(&u, v)).sqrt();
+        let scale = 1.0 / (LABEL_NOISE + product(&u, v)).sqrt();
         u.iter_mut().for_each(|u| *u *= scale);
         let mut turned = vec![0.0; r];
         multiply(&state.b, &u, &mut turned);
@@ -214,7 +216,7 @@ impl SpectralOptimal {
                 .for_each(|(entry, right)| *entry -= left * right);
         }
         let size = product(&state.b, &state.b);
-        if state.since + 1 == RENEWAL || size < SHRUNK * state.size {
+        if state.since + 1 == QUESTIONS_PER_RENEWAL || size < RENEWAL_SHARE * state.size {
             let b = &state.b;
             self.fill(&mut state.moments, |v, product| multiply(b, v, product));
             (state.since, state.size) = (0, size);
@@ -305,25 +307,25 @@ fn multiply(b: &[f64], v: &[f64], out: &mut [f64]) {
     }
 }
 
-const LANES: usize = 8;
+const PAIR_LANES: usize = 8;
 
 /// x·y and x·z, every eighth product to the same running sum: vectors instead of one long chain, in one fixed order.
 #[inline]
 fn two_products(x: &[f64], y: &[f64], z: &[f64]) -> (f64, f64) {
-    let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
+    let (mut a, mut b) = ([0.0; PAIR_LANES], [0.0; PAIR_LANES]);
     let blocks = x
-        .chunks_exact(LANES)
-        .zip(y.chunks_exact(LANES))
-        .zip(z.chunks_exact(LANES));
+        .chunks_exact(PAIR_LANES)
+        .zip(y.chunks_exact(PAIR_LANES))
+        .zip(z.chunks_exact(PAIR_LANES));
     for ((x, y), z) in blocks {
-        for lane in 0..LANES {
+        for lane in 0..PAIR_LANES {
             a[lane] += x[lane] * y[lane];
             b[lane] += x[lane] * z[lane];
         }
     }
-    for place in x.len() / LANES * LANES..x.len() {
-        a[place % LANES] += x[place] * y[place];
-        b[place % LANES] += x[place] * z[place];
+    for place in x.len() / PAIR_LANES * PAIR_LANES..x.len() {
+        a[place % PAIR_LANES] += x[place] * y[place];
+        b[place % PAIR_LANES] += x[place] * z[place];
     }
     (add(a), add(b))
 }
@@ -331,19 +333,19 @@ fn two_products(x: &[f64], y: &[f64], z: &[f64]) -> (f64, f64) {
 /// x·y, with the bits of [`two_products`].
 #[inline]
 pub(crate) fn product(x: &[f64], y: &[f64]) -> f64 {
-    let mut a = [0.0; LANES];
-    for (x, y) in x.chunks_exact(LANES).zip(y.chunks_exact(LANES)) {
-        for lane in 0..LANES {
+    let mut a = [0.0; PAIR_LANES];
+    for (x, y) in x.chunks_exact(PAIR_LANES).zip(y.chunks_exact(PAIR_LANES)) {
+        for lane in 0..PAIR_LANES {
             a[lane] += x[lane] * y[lane];
         }
     }
-    for place in x.len() / LANES * LANES..x.len() {
-        a[place % LANES] += x[place] * y[place];
+    for place in x.len() / PAIR_LANES * PAIR_LANES..x.len() {
+        a[place % PAIR_LANES] += x[place] * y[place];
     }
     add(a)
 }
 
-fn add(lanes: [f64; LANES]) -> f64 {
+fn add(lanes: [f64; PAIR_LANES]) -> f64 {
     let [a, b, c, d, e, f, g, h] = lanes;
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }

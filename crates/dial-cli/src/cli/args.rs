@@ -1,4 +1,4 @@
-//! What can be typed. Nothing is opened or computed here.
+//! The arguments of the command. Nothing is opened or computed here.
 
 use std::path::PathBuf;
 
@@ -8,28 +8,32 @@ use dial::graph::EdgeWeights;
 use dial::knn::approximate::Search;
 use dial::propagation::certified::Precision;
 use dial::propagation::tau::Tau;
-use dial::{Choices, Metric};
+use dial::{Choices, Config, Metric};
 
 pub use crate::cli::asking_args::{AskingArgs, BeliefArgs};
 pub use crate::cli::help::{Completions, Man};
-pub use crate::cli::pool_args::{PoolArgs, ReadingArgs};
-pub use crate::cli::values::{Delimiter, InitialName, Neighbourhood, Size, ZeroRows};
+pub use crate::cli::pool_args::{PoolArgs, ReadArgs};
+pub use crate::cli::values::{Delimiter, InitialName, Size, ZeroRows};
 #[cfg(feature = "research")]
 pub use crate::verbs::arena::Arena;
 pub use crate::verbs::ask::Ask;
 #[cfg(feature = "research")]
 pub use crate::verbs::bench::Bench;
 pub use crate::verbs::decide::{Class, Pass, Undo, Weight};
+pub use crate::verbs::embed::EmbedArgs;
 pub use crate::verbs::exchange::{BackupArgs, ExportArgs, ImportArgs, RestoreArgs};
 pub use crate::verbs::generate::Generate;
 pub use crate::verbs::log::LogArgs;
 pub use crate::verbs::new::New;
 pub use crate::verbs::pool::PoolPlace;
 pub use crate::verbs::predict::Predict;
+pub use crate::verbs::recover::Recover;
+pub use crate::verbs::reopen::Reopen;
 #[cfg(feature = "research")]
 pub use crate::verbs::reproduce::Reproduce;
 pub use crate::verbs::resolve::Resolve;
 pub use crate::verbs::serve::{Label, Serve};
+pub use crate::verbs::sessions::SessionsArgs;
 pub use crate::verbs::status::Show;
 pub use crate::verbs::tell::Tell;
 #[cfg(feature = "research")]
@@ -79,21 +83,23 @@ pub enum Verb {
     Tell(Tell),
     /// Undo the latest decision about items or classes, or a group of decisions
     Undo(Undo),
-    /// Redo what was undone
+    /// Redo the latest undo, or an undone group
     Redo(Undo),
     /// Skip items: they are not asked again
     Skip(Pass),
     /// Exclude items: they are not asked, and their labels do not count
     Exclude(Pass),
-    /// Add, rename, merge and style classes
+    /// List items that were skipped or excluded, or reopen them
+    Reopen(Reopen),
+    /// Add, rename, merge, delete, order and style classes
     Class(Class),
-    /// Set how much an annotator counts beside others
+    /// Set how much the labels of an annotator count
     Weight(Weight),
     /// Resolve conflicting answers by keeping the existing label
     Resolve(Resolve),
-    /// Show progress, expected accuracy and advice on when to stop
+    /// Show progress, conflicts and disagreements, and the last estimate of the accuracy
     Status(Show),
-    /// Show what is believed about items
+    /// Show predictions for items
     Predict(Predict),
     /// List the decisions of a project, the latest first
     Log(LogArgs),
@@ -105,10 +111,16 @@ pub enum Verb {
     Backup(BackupArgs),
     /// Create a project from a backup
     Restore(RestoreArgs),
+    /// Show what can be read of a damaged project, and make a project of it
+    Recover(Recover),
     /// Show where the pool of a project is, or point the project to its new place
     Pool(PoolPlace),
+    /// List the browsers that are signed in, or sign them out
+    Sessions(SessionsArgs),
     /// Build the similarity graph and save it
     Graph(Graph),
+    /// Write the features that a model makes of texts to a file
+    Embed(EmbedArgs),
     /// Compute one column of the propagation: how far a label at one item reaches
     Propagate(Propagate),
     /// Write a synthetic pool of any size
@@ -122,6 +134,23 @@ pub enum Verb {
     Completions(Completions),
     /// Write the manual pages
     Man(Man),
+}
+
+impl Verb {
+    /// The pool that was typed, of verbs that read one.
+    pub fn pool(&self) -> Option<&str> {
+        match self {
+            Verb::Label(label) => Some(&label.new.engine.pool.pool),
+            Verb::New(new) => Some(&new.engine.pool.pool),
+            Verb::Demo(demo) => Some(&demo.pool),
+            Verb::Doctor(doctor) => Some(&doctor.engine.pool.pool),
+            Verb::Simulate(simulate) => Some(&simulate.engine.pool.pool),
+            Verb::Graph(graph) => Some(&graph.pool.pool),
+            Verb::Embed(embed) => Some(&embed.pool.pool),
+            Verb::Propagate(propagate) => Some(&propagate.engine.pool.pool),
+            _ => None,
+        }
+    }
 }
 
 /// The laboratory.
@@ -146,18 +175,18 @@ pub struct Demo {
     #[arg(value_name = "POOL", default_value = "builtin:digits")]
     pub pool: String,
     #[command(flatten)]
-    pub how: ReadingArgs,
+    pub how: ReadArgs,
     /// Folder for the report, figures and records
-    #[arg(long, value_name = "FOLDER", default_value = "dial-demo")]
+    #[arg(long, value_name = "FOLDER", default_value = "dial-demo", help_heading = None::<&str>)]
     pub out: PathBuf,
     /// Questions asked in each trial
-    #[arg(long, value_name = "N", default_value_t = 60)]
+    #[arg(long, value_name = "N", default_value_t = 60, help_heading = None::<&str>)]
     pub queries: usize,
     /// Trials of each method
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = positive)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = positive, help_heading = None::<&str>)]
     pub trials: usize,
     /// Seed of everything random
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = Config::default().seed, help_heading = None::<&str>)]
     pub seed: u64,
 }
 
@@ -165,19 +194,19 @@ pub struct Demo {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Graph")]
 pub struct GraphArgs {
-    /// Nearest neighbours of each item, itself not counted: a number, or auto: 20, or fewer in a tiny pool
-    #[arg(long, value_name = "K", default_value = "auto")]
-    pub k: Neighbourhood,
+    /// Nearest neighbours of each item [default: 20, or fewer in a tiny pool]
+    #[arg(long, value_name = "K", value_parser = neighbours)]
+    pub k: Option<usize>,
     /// euclidean or cosine [default: cosine for spectra of a scene, else euclidean]
-    #[arg(long, value_name = "METRIC")]
+    #[arg(long, value_name = "NAME")]
     pub metric: Option<Metric>,
     /// self-tuning (the paper's), symmetric, gaussian or uniform [default: symmetric when asking by auto, else self-tuning]
     #[arg(long, value_name = "NAME")]
     pub weights: Option<EdgeWeights>,
-    /// How neighbours are found: exact, approximate (large pools; recall is measured and printed) or auto
-    #[arg(long, value_name = "HOW", default_value = "auto")]
-    pub search: Search,
-    /// Memory that may be taken, such as 16G or 500M [default: what is available]
+    /// How neighbours are found: exact, approximate (large pools; recall is measured and printed) or auto [default: auto]
+    #[arg(long, value_name = "HOW")]
+    pub search: Option<Search>,
+    /// Memory to use at most, such as 16G or 500M [default: what is available]
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<Size>,
 }
@@ -186,9 +215,9 @@ pub struct GraphArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Propagation")]
 pub struct PropagationArgs {
-    /// poisson or heat (on the graph), rbf or compact (on the features)
-    #[arg(long, value_name = "NAME", default_value = "poisson")]
-    pub propagation: PropagationKind,
+    /// poisson or heat (on the graph), rbf or compact (on the features) [default: poisson]
+    #[arg(long, value_name = "NAME")]
+    pub propagation: Option<PropagationKind>,
     /// Regularisation of Poisson: a number, or e.g. 0.1xdegree (times the mean degree) [default: 0.03xdegree when asking by
     /// auto, else 0.1]
     #[arg(long, value_name = "TAU", allow_hyphen_values = true)]
@@ -199,19 +228,14 @@ pub struct PropagationArgs {
     /// Width of rbf, radius of compact [default: the mean distance to the k-th neighbour]
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub sigma: Option<f64>,
-    /// Value of a column at its source: how many observations a label counts for
-    #[arg(
-        long,
-        value_name = "T",
-        default_value_t = 1.0,
-        allow_hyphen_values = true
-    )]
-    pub source_value: f64,
+    /// Value of a column at its source: how many observations a label counts for [default: 1]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub source_value: Option<f64>,
     /// faithful: every solve to a true residual of 1e-9; certified: local solves with a proven bound, for speed and
-    /// large pools (poisson only)
-    #[arg(long, value_name = "NAME", default_value = "faithful")]
-    pub precision: Precision,
-    /// Bound on the evidence of a class that certified solves stop at [default: half the prior, at most 0.001]
+    /// large pools (poisson only) [default: faithful]
+    #[arg(long, value_name = "NAME")]
+    pub precision: Option<Precision>,
+    /// Error tolerance of certified solves, in evidence of a class [default: half the prior, at most 0.001]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
 }
@@ -223,8 +247,8 @@ pub struct EngineArgs {
     pub pool: PoolArgs,
     #[command(flatten)]
     pub graph: GraphArgs,
-    /// Use the graph in this file instead of building it: one that dial graph --out saved (.dialgraph or .npz), or any
-    /// symmetric matrix of scipy.sparse.save_npz
+    /// Use the graph in this file instead of building one: a file that dial graph --out saved (.dialgraph or .npz), or any
+    /// symmetric matrix of scipy.sparse.save_npz, for which --k only says how many neighbours new rows have
     #[arg(long = "graph", value_name = "FILE", help_heading = "Graph")]
     pub saved: Option<PathBuf>,
     #[command(flatten)]
@@ -232,53 +256,57 @@ pub struct EngineArgs {
 }
 
 impl GraphArgs {
+    /// The number of neighbours in a pool of n items.
+    pub fn neighbours(&self, n: usize) -> usize {
+        let mut choices = Choices::default();
+        self.choose(&mut choices);
+        choices.neighbours(n)
+    }
+
     /// What was typed, as choices.
     pub fn choose(&self, choices: &mut Choices) {
-        choices.k = self.k.typed();
+        choices.k = self.k;
         choices.metric = self.metric;
         choices.weights = self.weights;
-        choices.search = Some(self.search);
+        choices.search = self.search;
     }
 }
 
 impl PropagationArgs {
     /// What was typed, as choices.
     pub fn choose(&self, choices: &mut Choices) {
-        let parameter = match self.propagation {
-            PropagationKind::Poisson => None,
-            PropagationKind::Heat { .. } => self.heat_time,
-            PropagationKind::Rbf { .. } | PropagationKind::Compact { .. } => self.sigma,
-        };
-        let given = |value| {
-            self.propagation
-                .with_parameter(value)
-                .unwrap_or(self.propagation)
-        };
-        choices.propagation = Some(parameter.map_or(self.propagation, given));
+        choices.propagation = self.propagation;
+        choices.heat_time = self.heat_time;
+        choices.sigma = self.sigma;
         choices.tau = self.tau;
-        choices.source_value = Some(self.source_value);
-        choices.precision = Some(self.precision);
+        choices.source_value = self.source_value;
+        choices.precision = self.precision;
         choices.tolerance = self.tolerance;
     }
 }
 
 /// `dial simulate`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
+Example:
+  dial simulate builtin:digits --acquisition auto,random --trials 5 --plot runs.svg",
+    after_long_help = "\
 Example, the paper's protocol on its MNIST-SMALL pool:
   dial simulate mnistsmall.npz --mod 3 --acquisition variance,random \\
       --policy max,proportional --trials 10 --out runs.csv --plot runs.svg
 
 The CSV has the columns trial, seed, acquisition, policy, model, query, node, class, labelled, accuracy, \
 clusters_found and seconds; row query = 0 is the state after the initial labels, accuracy is measured on the \
-unlabelled items.")]
+unlabelled items."
+)]
 pub struct Simulate {
     #[command(flatten)]
     pub engine: EngineArgs,
     #[command(flatten)]
     pub asking: AskingArgs,
-    /// Folder for maps of a scene as the first trial leaves it: classes and uncertainty, as ENVI and PNG
-    #[arg(long, value_name = "FOLDER")]
+    /// Folder for maps of a scene after the first trial: classes and uncertainty, as ENVI and PNG
+    #[arg(long, value_name = "FOLDER", help_heading = "Results")]
     pub maps: Option<PathBuf>,
 }
 
@@ -293,7 +321,7 @@ pub struct Graph {
     #[command(flatten)]
     pub graph: GraphArgs,
     /// Where to save the weights: .dialgraph for other commands, or npz with compressed sparse rows
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = None::<&str>)]
     pub out: Option<PathBuf>,
 }
 
@@ -306,8 +334,8 @@ Examples:
 pub struct Doctor {
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// POOL is a saved graph (.dialgraph or .npz): check every checksum and that the graph is sound
-    #[arg(long)]
+    /// POOL is a saved graph (.dialgraph or .npz): verify every checksum and the structure of the graph
+    #[arg(long, help_heading = None::<&str>)]
     pub verify: bool,
 }
 
@@ -318,11 +346,16 @@ pub struct Propagate {
     #[command(flatten)]
     pub engine: EngineArgs,
     /// The labelled item, by id (its row number, if the pool has no ids)
-    #[arg(long, value_name = "I")]
+    #[arg(long, value_name = "I", help_heading = None::<&str>)]
     pub source: String,
     /// Where to save the column (npy, one f64 per item)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = None::<&str>)]
     pub out: Option<PathBuf>,
+}
+
+fn neighbours(text: &str) -> Result<usize, String> {
+    let number = text.parse::<u32>().map(|k| k as usize);
+    number.map_err(|_| "use a whole number, or leave --k out for the default".into())
 }
 
 fn threads(text: &str) -> Result<usize, String> {

@@ -100,11 +100,11 @@ fn folder_exists(file: &Path) -> Result<(), Failure> {
         return wrong("is a folder. Nothing was done. Give the name of a file.".into());
     }
     let Ok(end) = destination(file) else {
-        return wrong("its links lead nowhere. Nothing was done. Choose another.".into());
+        return wrong("its links lead to no file. Nothing was done. Choose another.".into());
     };
     match end.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => wrong(format!(
-            "there is no folder {}. Nothing was done. Make it first, or choose another.",
+            "there is no folder {}. Nothing was done. Create it first, or choose another.",
             folder.display()
         )),
         _ => Ok(()),

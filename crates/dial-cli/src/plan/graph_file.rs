@@ -3,36 +3,65 @@
 use std::ops::Range;
 use std::path::Path;
 
-use dial::engine::{SEARCH_SEED, graph_of};
+use dial::engine::{SEARCH_SEED, graph_of, search_rows};
+use dial::graph::build::Lists;
 use dial::graph::packed::PackedGraph;
-use dial::knn::Neighbours;
 use dial::knn::approximate::{Effort, Search};
 use dial::knn::row_source::Rows;
 use dial::{Choices, Config};
 use dial_data::{
-    Fingerprint, GraphFile, Pool, ReadOptions, Recipe, RowFile, RowReader, SavedGraph, write_graph,
+    Fingerprint, GraphFile, GraphProvenance, Pool, ReadOptions, RowFile, RowReader, SavedGraph,
+    SavedKind, write_graph,
 };
 use serde_json::json;
 
-use crate::cli::args::{GraphArgs, PoolArgs, Size, ZeroRows};
+use crate::cli::args::{PoolArgs, Size, ZeroRows};
 use crate::plan::memory;
 use crate::plan::prepare;
 use crate::ui::failure::Failure;
 use crate::ui::output::{Output, count};
 
 /// How the names of such files end.
-pub const ENDING: &str = ".dialgraph";
+pub const GRAPH_FILE_ENDING: &str = ".dialgraph";
+
+/// How the names of sparse matrices end.
+const MATRIX_ENDING: &str = ".npz";
+
+/// Refuses a file for a graph whose name says another format.
+pub fn check_ending(path: &Path) -> Result<(), Failure> {
+    let name = path.to_string_lossy();
+    if is_graph(path) || name.ends_with(MATRIX_ENDING) {
+        return Ok(());
+    }
+    let text = format!(
+        "{name}: a graph is saved as {GRAPH_FILE_ENDING} (opens at once) or {MATRIX_ENDING} (a sparse matrix, for other \
+         programs too). Choose one of these endings."
+    );
+    Err(Failure::settings(text))
+}
+
+/// Whether `dial doctor` looks at a file as at a graph: by its content, and by its name where there is no such file.
+pub fn holds_graph(path: &Path) -> bool {
+    is_graph(path) || SavedGraph::kind(path).is_some()
+}
+
+fn is_matrix(path: &Path) -> bool {
+    match SavedGraph::kind(path) {
+        Some(kind) => kind == SavedKind::Matrix,
+        None => path.to_string_lossy().ends_with(MATRIX_ENDING),
+    }
+}
 
 /// Whether a path names a graph of ours.
 pub fn is_graph(path: &Path) -> bool {
-    path.to_string_lossy().ends_with(ENDING)
+    path.to_string_lossy().ends_with(GRAPH_FILE_ENDING)
 }
 
-/// How a graph of features of so many columns was made.
-fn recipe(config: &Config, n: usize, dim: usize, features: Fingerprint) -> Recipe {
-    Recipe {
+/// How a graph of features with dim columns was made.
+fn provenance(config: &Config, n: usize, dim: usize, features: Fingerprint) -> GraphProvenance {
+    GraphProvenance {
         k: config.k,
-        weights: config.weights,
+        weights: config.weights.unwrap_or_default(),
         metric: config.metric,
         search: config.search.for_pool(n, dim).to_string(),
         seed: SEARCH_SEED,
@@ -49,29 +78,30 @@ pub fn save(
     file: &Path,
     output: &Output,
 ) -> Result<(), Failure> {
-    let recipe = recipe(
+    let provenance = provenance(
         config,
         graph.n(),
         pool.matrix.dim,
         Fingerprint::of(&pool.matrix),
     );
-    Ok(write_graph(file, graph, &recipe, &output.control())?)
+    Ok(write_graph(file, graph, &provenance, &output.control())?)
 }
 
 /// The rows of a pool that need not be read whole: a large npy file, taken as it is.
-pub fn rows_by_position(pool: &PoolArgs, args: &GraphArgs) -> Option<RowFile> {
+pub fn rows_by_position(pool: &PoolArgs, choices: &Choices) -> Option<RowFile> {
     // Any option of reading but --standardize=no reads the file whole.
-    let options = pool.how.options();
+    let options = pool.options();
     let plain = ReadOptions {
         standardize: options.standardize.filter(|yes| !yes),
         ..ReadOptions::default()
     };
-    let as_it_is = options == plain && pool.how.zero_vectors != ZeroRows::Drop;
+    let as_it_is = options == plain && pool.how.zero_vectors != Some(ZeroRows::Drop);
     // Whatever is wrong with the file, its reader will say.
     let file = Some(&pool.pool)
         .filter(|name| as_it_is && name.ends_with(".npy"))
         .and_then(|name| RowFile::open(name).ok())?;
-    Some(file).filter(|file| args.search.for_pool(file.n, file.dim) == Search::Approximate)
+    let search = choices.config(file.n).ok()?.search;
+    Some(file).filter(|file| search.for_pool(file.n, file.dim) == Search::Approximate)
 }
 
 /// Builds the graph of rows that are read by position, as many at once as memory allows, and saves it.
@@ -95,95 +125,91 @@ pub fn save_rows(
         dim: rows.dim,
         read: &read,
     };
-    let Config {
-        k,
-        metric,
-        zero_vectors,
-        ..
-    } = config;
-    let found = Neighbours::approximate_rows(
-        source,
-        k,
-        metric,
-        zero_vectors,
-        SEARCH_SEED,
-        effort,
-        &control,
-    );
-    let found = found.map_err(|error| reader.explain(error))?;
+    let found =
+        search_rows(source, &config, effort, &control).map_err(|error| reader.explain(error))?;
     prepare::recall_note(&found, effort, output);
-    let graph = graph_of(&found, &config, &control)?;
+    let graph = graph_of(
+        &Lists::from(&found.neighbours),
+        found.order.clone(),
+        &config,
+        &control,
+    )?;
     drop(found);
-    let recipe = recipe(&config, rows.n, rows.dim, rows.fingerprint(&control)?);
-    write_graph(file, &graph, &recipe, &control)?;
+    let provenance = provenance(&config, rows.n, rows.dim, rows.fingerprint(&control)?);
+    write_graph(file, &graph, &provenance, &control)?;
     Ok(graph)
 }
 
 /// Refuses settings that were typed and contradict those of the file.
-pub fn agree(path: &Path, recipe: &Recipe, typed: &Choices) -> Result<(), Failure> {
+pub fn agree(path: &Path, provenance: &GraphProvenance, typed: &Choices) -> Result<(), Failure> {
     let differs = |name: &str, typed: String, saved: String| {
         Err(Failure::settings(format!(
-            "{}: was made with --{name} {saved}, not {typed}. Leave --{name} out, or build the graph again.",
+            "{} was made with --{name} {saved}, not {typed}. Leave --{name} out, or build the graph again.",
             path.display()
         )))
     };
     match (typed.k, typed.metric, typed.weights) {
-        (Some(k), ..) if k != recipe.k => differs("k", k.to_string(), recipe.k.to_string()),
-        (_, Some(metric), _) if metric != recipe.metric => {
-            differs("metric", metric.to_string(), recipe.metric.to_string())
+        (Some(k), ..) if k != provenance.k => differs("k", k.to_string(), provenance.k.to_string()),
+        (_, Some(metric), _) if metric != provenance.metric => {
+            differs("metric", metric.to_string(), provenance.metric.to_string())
         }
-        (.., Some(weights)) if weights != recipe.weights => {
-            differs("weights", weights.to_string(), recipe.weights.to_string())
-        }
+        (.., Some(weights)) if weights != provenance.weights => differs(
+            "weights",
+            weights.to_string(),
+            provenance.weights.to_string(),
+        ),
         _ => Ok(()),
     }
 }
 
 /// How a graph was made, in words.
-pub fn words(recipe: &Recipe) -> String {
-    let Recipe {
+pub fn words(provenance: &GraphProvenance) -> String {
+    if provenance.is_given() {
+        return "how it was made is not recorded".into();
+    }
+    let GraphProvenance {
         k,
         weights,
         metric,
         search,
         ..
-    } = recipe;
+    } = provenance;
     format!("k = {k}, {metric}, {weights} weights, {search} search")
 }
 
 /// `dial doctor FILE` of a saved graph: what it is and, if asked for, whether every byte of it is right.
 pub fn examine(path: &str, verify: bool, output: &Output) -> Result<(), Failure> {
-    if path.ends_with(".npz") {
+    if is_matrix(Path::new(path)) {
         return examine_matrix(path, output);
     }
     let file = GraphFile::open(path)?;
     if verify {
         file.verify(&output.control())?;
     }
-    let recipe = file.recipe();
+    let provenance = file.provenance();
     let state = match verify {
-        true => "Every checksum is right and the graph is sound.",
-        false => "The header is right. Pass --verify to check everything.",
+        true => "All checksums match and the structure of the graph is valid.",
+        false => "The header is valid. Pass --verify to check everything.",
     };
     let text = format!(
         "{path}\n\n  items       {}\n  edges       {}\n  made with   {}\n  features    {}, fingerprint {}\n\n{state}\n",
         file.n(),
         file.entries() / 2,
-        words(recipe),
-        count(recipe.dim, "column", "columns"),
-        recipe.features,
+        words(provenance),
+        count(provenance.dim, "column", "columns"),
+        provenance.features,
     );
     let json = json!({
         "graph": path,
         "items": file.n(),
         "edges": file.entries() / 2,
-        "k": recipe.k,
-        "metric": recipe.metric,
-        "weights": recipe.weights,
-        "search": recipe.search,
-        "seed": recipe.seed,
-        "dimensions": recipe.dim,
-        "features": recipe.features.to_string(),
+        "k": Some(provenance.k).filter(|_| !provenance.is_given()),
+        "metric": provenance.metric,
+        "weights": Some(provenance.weights).filter(|_| !provenance.is_given()),
+        "search": provenance.search,
+        "seed": provenance.seed,
+        "dimensions": provenance.dim,
+        "features": provenance.features.to_string(),
         "verified": verify,
     });
     output.result(&text, &json);

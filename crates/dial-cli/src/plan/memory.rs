@@ -1,4 +1,4 @@
-//! How much memory a command will need, said before it starts and refused where it will not fit (fault N18).
+//! Estimates the memory that a command will need, before it starts, and refuses what will not fit (N18).
 //!
 //! ```text
 //! reading     file + features                                       features: n d words
@@ -20,7 +20,7 @@ use crate::cli::args::{GraphArgs, Size};
 use crate::ui::failure::Failure;
 use crate::ui::output::Output;
 
-/// Pools of fewer items, and needs of fewer bytes, are nobody's worry.
+/// Memory is not checked for pools of fewer items, and for needs of fewer bytes.
 const LARGE_POOL: usize = 200_000;
 const LARGE_NEED: f64 = GIB;
 const GIB: f64 = (1u64 << 30) as f64;
@@ -32,9 +32,9 @@ pub enum Work {
     Build,
     /// Build a compact graph and save it.
     Save,
-    /// Build a compact graph of rows read by position, so many bytes of them held at once.
+    /// Build a compact graph of rows read by position, holding this many bytes of rows at a time.
     SaveRows(usize),
-    /// Build a graph and label, with so many columns held at once.
+    /// Build a graph and label, holding this many columns at a time.
     Label(usize),
     /// Label with a graph from a file, in f64.
     LabelSaved(usize),
@@ -148,8 +148,8 @@ pub fn total(stage: &Stage) -> f64 {
     stage.iter().map(|(_, bytes)| bytes).sum()
 }
 
-/// Says what a pool will need before it is read or made, where its name or its header tells; whether all was said is the
-/// answer. Where only the least is known (`kind` makes other rows of a file), that alone is checked.
+/// Reports what a pool will need before it is read or made, where its name or its header tells; returns whether the report
+/// is complete. Where only a lower bound is known (`kind` makes other rows of a file), only that is checked.
 pub fn before_reading(
     pool: &str,
     kind: Option<Kind>,
@@ -167,7 +167,7 @@ pub fn before_reading(
                 n,
                 dim,
                 word: 4,
-                k: args.k.number(n),
+                k: args.neighbours(n),
             },
             args.memory_limit,
             work,
@@ -175,7 +175,7 @@ pub fn before_reading(
         )?;
         return Ok(false);
     }
-    // Whatever is wrong with the file, its reader will say.
+    // A fault of the file is reported by its reader.
     let Some(file) = Some(pool)
         .filter(|pool| pool.ends_with(".npy"))
         .and_then(|pool| RowFile::open(pool).ok())
@@ -187,7 +187,7 @@ pub fn before_reading(
         n: file.n,
         dim: file.dim,
         word,
-        k: args.k.number(file.n),
+        k: args.neighbours(file.n),
     };
     check(
         shape,
@@ -226,7 +226,7 @@ pub fn for_rows(
     Ok(room.max(least) as usize)
 }
 
-/// Says what a pool will need, if it is large, and refuses it if that will not fit.
+/// Reports what a pool will need, if it is large, and refuses it if that will not fit.
 pub fn check(
     shape: Shape,
     limit: Option<Size>,

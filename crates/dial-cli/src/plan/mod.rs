@@ -1,4 +1,4 @@
-//! From what was typed to a pool, a graph and a plan.
+//! Makes a pool, a graph and a plan from the arguments.
 
 pub(crate) mod memory;
 pub(crate) mod checks;

@@ -1,4 +1,4 @@
-//! From what was typed to what it means: the pool, and the engine on its graph.
+//! Makes the pool, and the engine on its graph, from the arguments.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,19 +11,16 @@ use dial::propagation::certified::Precision;
 use dial::simulate::Truth;
 use dial::{Choices, Config, Engine, Features, Items, Metric, engine};
 use dial_baselines::methods::Workbench;
-use dial_data::{Fingerprint, Pool, SavedGraph, Show};
+use dial_data::{BUILTIN_SEED, Fingerprint, Pool, SavedGraph, Show};
 
-use crate::cli::args::{EngineArgs, GraphArgs, PoolArgs, ReadingArgs, ZeroRows};
+use crate::cli::args::{EngineArgs, GraphArgs, PoolArgs, ReadArgs, ZeroRows};
 use crate::plan::graph_file;
 use crate::plan::memory::{self, Shape, Work};
 use crate::ui::failure::Failure;
 use crate::ui::output::Output;
 
-/// Built-in pools are always the same.
-const BUILTIN_SEED: u64 = 0;
-
 /// What was typed about a graph, as choices.
-pub fn graph_choices(how: &ReadingArgs, graph: &GraphArgs) -> Choices {
+pub fn graph_choices(how: &ReadArgs, graph: &GraphArgs) -> Choices {
     let mut choices = Choices::default();
     how.choose(&mut choices);
     graph.choose(&mut choices);
@@ -31,13 +28,13 @@ pub fn graph_choices(how: &ReadingArgs, graph: &GraphArgs) -> Choices {
 }
 
 /// What was typed about a graph and how labels spread on it, as choices.
-pub fn choices(args: &EngineArgs) -> Choices {
+pub fn choices(args: &EngineArgs) -> Result<Choices, Failure> {
     let mut choices = graph_choices(&args.pool.how, &args.graph);
     args.propagation.choose(&mut choices);
-    choices
+    Ok(choices)
 }
 
-/// The same where nobody asks: as in the paper.
+/// The same for verbs that ask no questions: as in the paper.
 pub fn paper(choices: Choices) -> Choices {
     Choices {
         acquisition: Some(Config::paper().acquisition),
@@ -45,31 +42,55 @@ pub fn paper(choices: Choices) -> Choices {
     }
 }
 
-/// Refuses choices that do not go together, before anything is read.
+/// Refuses contradictory choices, before anything is read.
 pub fn check(choices: &Choices) -> Result<(), Failure> {
     choices.config(usize::MAX)?;
     Ok(())
 }
 
-/// Opens the pool and says what was noticed on the way.
+/// Opens the pool, takes away the labels that are to be ignored, and prints its notes.
 pub fn open(
     args: &PoolArgs,
     graph: &GraphArgs,
     work: Work,
     output: &Output,
 ) -> Result<Pool, Failure> {
+    opened(args, graph, work, dial_data::Truth::ignore, output)
+}
+
+/// The same with all labels: a project does not ask for items whose label is ignored, but shows them.
+pub fn open_to_label(
+    args: &PoolArgs,
+    graph: &GraphArgs,
+    work: Work,
+    output: &Output,
+) -> Result<Pool, Failure> {
+    let keep = |truth: &mut dial_data::Truth, label: &str| {
+        truth.classes.iter().any(|class| class == label.trim())
+    };
+    opened(args, graph, work, keep, output)
+}
+
+/// Opens the pool; `ignore` is what becomes of a label that is to be ignored, and says whether there is one.
+fn opened(
+    args: &PoolArgs,
+    graph: &GraphArgs,
+    work: Work,
+    ignore: fn(&mut dial_data::Truth, &str) -> bool,
+    output: &Output,
+) -> Result<Pool, Failure> {
     let foreseen = memory::before_reading(&args.pool, args.how.kind, graph, work, output)?;
-    let mut pool = dial_data::open(
-        &args.pool,
-        &args.how.options(),
-        BUILTIN_SEED,
-        &output.control(),
-    )?;
-    if args.how.zero_vectors == ZeroRows::Drop && metric(&pool, graph) == Metric::Cosine {
-        pool.drop_zero_rows()?;
+    let mut pool = dial_data::open(&args.pool, &args.options(), BUILTIN_SEED, &output.control())?;
+    if args.how.zero_vectors == Some(ZeroRows::Drop) {
+        pool.drop_zero_rows_under(metric(&pool, graph))?;
     }
-    for label in &args.how.ignore_label {
-        if !pool.truth.as_mut().is_some_and(|truth| truth.ignore(label)) {
+    let ignored = &args.how.ignore_label;
+    for label in ignored {
+        if !pool
+            .truth
+            .as_mut()
+            .is_some_and(|truth| ignore(truth, label))
+        {
             pool.notes
                 .push(format!("no item has the label {label:?} of --ignore-label"));
         }
@@ -78,6 +99,7 @@ pub fn open(
         pool.truth
             .as_ref()
             .is_some_and(|truth| truth.classes.iter().any(|class| class == "0"))
+            && !ignored.iter().any(|label| label == "0")
     };
     if matches!(pool.show, Show::Scene(_)) && zero(&pool) {
         pool.notes.push(
@@ -89,7 +111,7 @@ pub fn open(
     }
     if !foreseen {
         memory::check(
-            Shape::of(&pool, graph.k.number(pool.matrix.n)),
+            Shape::of(&pool, graph.neighbours(pool.matrix.n)),
             graph.memory_limit,
             work,
             output,
@@ -172,25 +194,32 @@ pub fn load(
     file: &Path,
     output: &Output,
 ) -> Result<(SavedGraph, Choices), Failure> {
-    let saved = match choices.precision {
-        Some(Precision::Certified) => SavedGraph::map(file)?,
-        _ => SavedGraph::open(file, &output.control())?,
+    let saved = match choices.config(pool.matrix.n)?.precision {
+        Precision::Certified => SavedGraph::map(file)?,
+        Precision::Faithful => SavedGraph::open(file, &output.control())?,
     };
     let mut choices = choices.clone();
-    if let Some(recipe) = &saved.recipe {
-        graph_file::agree(file, recipe, &choices)?;
-        choices.k = Some(recipe.k);
-        choices.metric = Some(recipe.metric);
-        choices.weights = Some(recipe.weights);
-        choices.search = recipe.search.parse().ok().or(choices.search);
+    choices.given_graph = saved.made().is_none();
+    if choices.given_graph && choices.weights.is_some() {
+        let text = format!("{} holds the edge weights. Leave it out.", file.display());
+        return Err(Failure::settings(format!(
+            "--weights does not apply: {text}"
+        )));
+    }
+    if let Some(provenance) = saved.made() {
+        graph_file::agree(file, provenance, &choices)?;
+        choices.k = Some(provenance.k);
+        choices.metric = Some(provenance.metric);
+        choices.weights = Some(provenance.weights);
+        choices.search = provenance.search.parse().ok().or(choices.search);
     }
     saved.check_features(pool.matrix.n, &Fingerprint::of(&pool.matrix))?;
     let made = saved
-        .recipe
+        .provenance
         .as_ref()
         .map_or("a sparse matrix".to_string(), graph_file::words);
     output.note(&format!(
-        "note: the graph is that of {}: {made}.",
+        "note: using the graph in {} ({made}).",
         file.display()
     ));
     Ok((saved, choices))
@@ -216,7 +245,7 @@ pub fn recall_note(found: &Found, effort: Effort, output: &Output) {
     }
 }
 
-/// Says what is worth knowing about a graph.
+/// Prints notes about a graph.
 pub fn graph_notes(engine: &Engine<'_>, features: Features<'_>, output: &Output) {
     engine
         .graph
@@ -226,7 +255,7 @@ pub fn graph_notes(engine: &Engine<'_>, features: Features<'_>, output: &Output)
     if groups > 0 {
         let word = if groups == 1 { "group" } else { "groups" };
         output.note(&format!(
-            "note[N4]: {groups} exact duplicate {word}; {COPIES}"
+            "note[N4]: {groups} exact duplicate {word}; {COPIES_NOTE}"
         ));
     }
 }
@@ -246,13 +275,13 @@ pub fn component_note(graph: &PackedGraph, output: &Output) {
     }
 }
 
-/// What becomes of identical rows.
-pub const COPIES: &str = "copies are neighbours at distance 0.";
+/// How identical rows are treated.
+pub const COPIES_NOTE: &str = "copies are neighbours at distance 0.";
 
 /// The item ids of a pool.
 pub fn items(pool: &Pool) -> Result<Items, Failure> {
     match &pool.ids {
-        Some(ids) => Items::named(ids.clone()).map_err(|error| Failure::in_pool(&pool.name, error)),
+        Some(ids) => Ok(Items::named(ids.clone())?),
         None => Ok(Items::rows(pool.matrix.n)),
     }
 }
@@ -265,9 +294,9 @@ fn zero_row_by_id(pool: &Pool, error: dial::Error) -> Failure {
             let text = error
                 .to_string()
                 .replace(&format!("(first: row {first})"), &id);
-            Failure::input(error.code(), format!("{}: {text}", pool.name))
+            Failure::pool(error.code(), text)
         }
-        _ => Failure::in_pool(&pool.name, error),
+        _ => error.into(),
     }
 }
 
@@ -326,11 +355,9 @@ pub fn truth(pool: &Pool, modulo: Option<u16>) -> Result<Truth, Failure> {
             [only] => format!("Pass --label-column {only} if those are the labels, or --labels FILE."),
             many => format!("Pass --label-column NAME with one of {}, or --labels FILE.", many.join(", ")),
         };
-        let detail = format!(
-            "{}: this pool has no labels, so there is nothing to simulate with. {next}",
-            pool.name
-        );
-        return Err(Failure::input("I12", detail));
+        let detail =
+            format!("this pool has no labels, so there is nothing to simulate with. {next}");
+        return Err(Failure::pool("I12", detail));
     };
     let known = match modulo {
         Some(m) => labels.modulo(m)?,
@@ -338,12 +365,9 @@ pub fn truth(pool: &Pool, modulo: Option<u16>) -> Result<Truth, Failure> {
     };
     if known.classes.len() > 2 && known.classes.len() == known.known() {
         let count = known.known();
-        let text = format!(
-            "{}: each of the {count} labelled items is a class of its own",
-            pool.name
-        );
-        let next = "With no two alike there is nothing to learn. Name the column of the classes with --label-column.";
-        return Err(Failure::input("I12", format!("{text}. {next}")));
+        let text = format!("each of the {count} labelled items has a different class");
+        let next = "There is nothing to learn from classes of one item. Name the column of the classes with --label-column.";
+        return Err(Failure::pool("I12", format!("{text}. {next}")));
     }
     if known.classes.len() < 2 {
         return Err(dial::Error::TooFewClasses(known.classes.len()).into());

@@ -1,14 +1,14 @@
-//! A project that a verb works on: opened here, or in the hands of a running server.
+//! The project that a verb works on: opened here, or reached through a running server.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use dial::ClassId;
 use dial_server::{Client, Local, Note, ProjectHandle};
-use dial_store::time::Clock;
+use dial_store::time::{Clock, check_system_clock};
 use dial_store::{
-    BACKUP_ENDING, ClassCount, Decision, ENDING, Folder, Journal, Project, Receipt, Submission,
-    random_id,
+    ClassCount, Decision, Folder, Journal, PROJECT_ENDING, Project, Receipt, Submission, random_id,
 };
 
 use crate::ui::failure::Failure;
@@ -23,15 +23,23 @@ pub struct ProjectArgs {
     /// How the database is written: wal, or rollback where the file system is unsafe for that (slower)
     #[arg(long, value_name = "HOW", default_value = "wal", value_parser = journal)]
     pub journal: Journal,
+    /// Wait while another process has the project: at most SECONDS, 60 if no number is given
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "60")]
+    pub wait: Option<u64>,
 }
 
-/// Who does something, and how it is known when it is sent again.
+/// Who sends a decision, and the key that makes it safe to send again.
 #[derive(Clone, Debug, Args)]
 pub struct Sender {
-    /// Who decides
-    #[arg(long, value_name = "NAME", default_value = "")]
+    /// Name of the annotator [default: none]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub annotator: String,
-    /// A key of your own for what is sent: sent again, it is stored once [default: a random one]
+    /// Idempotency key: what is sent twice under one key is stored once [default: a random one]
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
 }
@@ -50,12 +58,12 @@ pub fn now() -> u64 {
     Clock::new().now()
 }
 
-/// The folder that is meant: as it was typed, or with the ending of projects where that is a project and this is none (the
-/// folder of pictures, say, that it was made of).
+/// The folder as it was typed, or with the ending of projects where only that is a project (and the typed one, say, the
+/// folder of its pictures).
 pub fn folder(typed: &Path) -> PathBuf {
     // Without a slash at the end.
     let mut named = typed.components().as_path().as_os_str().to_owned();
-    named.push(ENDING);
+    named.push(PROJECT_ENDING);
     let named = PathBuf::from(named);
     match !is_project(typed) && (is_project(&named) || !typed.exists() && named.exists()) {
         true => named,
@@ -68,40 +76,37 @@ pub fn is_project(folder: &Path) -> bool {
     Folder(folder.to_path_buf()).database().is_file()
 }
 
-/// Opens a project here.
-pub fn open(folder: &Path, journal: Journal) -> Result<Project, Failure> {
-    match newest_backup(folder).filter(|_| !is_project(folder)) {
-        Some(backup) => {
-            let text = format!(
-                "{}: its project.db is gone. Nothing was changed.",
-                folder.display()
-            );
-            let whole = folder.with_extension("restored.dial");
-            let next = format!(
-                "dial restore {} --project {}",
-                backup.display(),
-                whole.display()
-            );
-            Err(Failure::storage(format!(
-                "{text} It has backups; the newest comes back with: {next}."
-            )))
+/// Opens a project here, to change it.
+pub fn open(folder: &Path, journal: Journal, output: &Output) -> Result<Project, Failure> {
+    noted(Project::open(folder, journal, now())?, output)
+}
+
+/// A project, after what is worth saying about how it was found.
+fn noted(mut project: Project, output: &Output) -> Result<Project, Failure> {
+    let notes = project.take_notes();
+    notes
+        .iter()
+        .for_each(|note| output.note(&format!("note: {note}")));
+    Ok(project)
+}
+
+/// Tries again while another process has the project, for a number of seconds.
+fn patiently<T>(
+    wait: Option<u64>,
+    mut open: impl FnMut() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let end = Instant::now() + Duration::from_secs(wait.unwrap_or(0));
+    loop {
+        match open() {
+            Err(failure) if failure.is_held() && Instant::now() < end => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            opened => return opened,
         }
-        None => Ok(Project::open(folder, journal, now())?),
     }
 }
 
-/// The newest of the automatic backups: their names are times.
-fn newest_backup(folder: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(Folder(folder.to_path_buf()).backups()).ok()?;
-    let backup = |path: &PathBuf| path.to_string_lossy().ends_with(BACKUP_ENDING);
-    entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(backup)
-        .max()
-}
-
-/// What a handle says on the side.
+/// Prints the notes of a handle.
 fn note(output: &Output) -> Note {
     let output = *output;
     Box::new(move |text| output.note(&format!("note: {text}")))
@@ -113,33 +118,93 @@ pub fn local(project: Project, output: &Output) -> Local {
     Local::new(project, move || watched.control(), note(output))
 }
 
-/// The server that has a project, if one is running.
-pub fn served(folder: &Folder, output: &Output) -> Result<Option<Client>, Failure> {
-    Ok(Client::find(folder, note(output))?)
+/// Who has a project.
+pub enum Taken {
+    /// We do.
+    Here(Box<Project>),
+    /// A running server, which proved that it does.
+    Served(Box<Client>),
+}
+
+/// Takes a project, to change it.
+pub fn take(folder: &Path, journal: Journal, output: &Output) -> Result<Taken, Failure> {
+    let here = || open(folder, journal, output);
+    take_with(&Folder(folder.to_path_buf()), here, output)
+}
+
+/// Takes a project. A server is looked for only where another process holds the lock: a file that names a server proves nothing.
+fn take_with(
+    folder: &Folder,
+    open: impl Fn() -> Result<Project, Failure>,
+    output: &Output,
+) -> Result<Taken, Failure> {
+    let here = || open().map(|project| Taken::Here(Box::new(project)));
+    match here() {
+        Err(failure) if failure.is_held() => {}
+        taken => return taken,
+    }
+    match Client::find(folder, note(output))? {
+        Some(client) => Ok(Taken::Served(Box::new(client))),
+        // A server that was about to end has let go of it by now; any other process still has it.
+        None => here(),
+    }
 }
 
 impl ProjectArgs {
-    /// The project, from a server that has it or else opened here.
+    /// The project to read, from a server that has it or else opened here; it may lie where nothing can be written.
     pub fn handle(&self, output: &Output) -> Result<Box<dyn ProjectHandle>, Failure> {
-        Ok(match served(&self.folder(), output)? {
-            Some(client) => Box::new(client),
-            None => Box::new(local(open(&self.folder().0, self.journal)?, output)),
+        let read = || {
+            let project = Project::open_to_read(&self.folder().0, self.journal, now())?;
+            noted(project, output)
+        };
+        patiently(self.wait, || {
+            Ok(match take_with(&self.folder(), read, output)? {
+                Taken::Served(client) => client as Box<dyn ProjectHandle>,
+                Taken::Here(project) => Box::new(local(*project, output)),
+            })
         })
     }
 
-    /// The same for a verb that will change it: the backup of the day is made first, if nobody serves it.
+    /// The same for a verb that will change it: the backup of the day is made first, if no server has the project.
     pub fn handle_to_change(&self, output: &Output) -> Result<Box<dyn ProjectHandle>, Failure> {
-        if let Some(client) = served(&self.folder(), output)? {
-            return Ok(Box::new(client));
-        }
-        let mut project = open(&self.folder().0, self.journal)?;
+        let mut project = match self.take(output)? {
+            Taken::Served(client) => return Ok(client),
+            Taken::Here(project) => project,
+        };
+        // The time is part of what is stored for ever.
+        check_system_clock()?;
         if let Err(error) = project.backup_if_due(now()) {
             output.note(&format!(
                 "warn[{}]: no backup of today: {error}",
                 error.code()
             ));
         }
-        Ok(Box::new(local(project, output)))
+        Ok(Box::new(local(*project, output)))
+    }
+
+    /// The project, to change it, from whoever has it.
+    pub fn take(&self, output: &Output) -> Result<Taken, Failure> {
+        patiently(self.wait, || take(&self.folder().0, self.journal, output))
+    }
+
+    /// The project, to change what a running server could not follow. With `--wait` the end of such a server is waited for.
+    pub fn take_from_server(&self, output: &Output) -> Result<Project, Failure> {
+        patiently(self.wait, || {
+            match take(&self.folder().0, self.journal, output)? {
+                Taken::Here(project) => Ok(*project),
+                Taken::Served(_) => {
+                    let typed = self.typed();
+                    let text = format!("{typed}: a server has the project. Nothing was changed.");
+                    let next = "Stop the server, then run this again.";
+                    Err(Failure::held(format!("{text} {next}")))
+                }
+            }
+        })
+    }
+
+    /// The project opened here, for what no server does.
+    pub fn open(&self, output: &Output) -> Result<Project, Failure> {
+        patiently(self.wait, || open(&self.folder().0, self.journal, output))
     }
 
     /// Its folder.
@@ -188,7 +253,7 @@ pub fn class(project: &mut dyn ProjectHandle, name: &str) -> Result<ClassId, Fai
     }
 }
 
-/// The group of a receipt, and how it is taken back.
+/// The group of a receipt, and how to undo it.
 pub fn undo_line(receipt: &Receipt, project: &str) -> String {
     let group: Option<u64> = receipt.group;
     group.map_or(String::new(), |group| {
@@ -196,10 +261,10 @@ pub fn undo_line(receipt: &Receipt, project: &str) -> String {
     })
 }
 
-/// The failure of a class that is not there.
+/// The failure for an unknown class.
 pub fn unknown_class(name: &str, classes: &[ClassCount]) -> Failure {
     let known = match classes {
-        [] => "There are none yet".to_string(),
+        [] => "The project has no classes yet".to_string(),
         some => {
             format!(
                 "The classes are {}",

@@ -1,15 +1,16 @@
-//! What ends a command early: one text shape, one JSON shape, one table of exit codes.
+//! Failures that end a command: one text shape, one JSON shape, one table of exit codes.
 //!
 //! Text: `error[CODE]: what, where. What was kept. What to do.` JSON (RFC 9457): `type`, `title`, `detail`, and our
-//! members `code` and `exit_code`, and `conflict` where an answer was kept aside.
+//! members `code` and `exit_code`, and `conflict` where an answer was stored as a conflict.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 
 use clap::error::ErrorKind as ClapKind;
 use dial::error::ErrorKind;
 use serde_json::json;
 
-use crate::ui::output::say;
+use crate::ui::terminal::{of_bearable_length, say};
 
 /// A failure with its stable code.
 #[derive(Debug)]
@@ -17,7 +18,9 @@ pub struct Failure {
     code: Cow<'static, str>,
     kind: ErrorKind,
     detail: String,
-    /// The place in the log where an answer that could not be taken is kept aside.
+    /// Whether the detail speaks of data without naming their file.
+    nameless: bool,
+    /// The place in the log of an answer that was stored as a conflict.
     conflict: Option<u64>,
 }
 
@@ -27,6 +30,7 @@ impl Failure {
             code: code.into(),
             kind,
             detail,
+            nameless: false,
             conflict: None,
         }
     }
@@ -36,14 +40,30 @@ impl Failure {
         Failure::new(code, ErrorKind::Input, detail)
     }
 
-    /// A combination of settings that makes no sense.
+    /// Data of the pool that cannot serve the purpose; see [`Failure::about`].
+    pub fn pool(code: &'static str, detail: String) -> Failure {
+        Failure {
+            nameless: true,
+            ..Failure::input(code, detail)
+        }
+    }
+
+    /// An invalid combination of settings.
     pub fn settings(detail: String) -> Failure {
         Failure::new("U1", ErrorKind::Usage, detail)
     }
 
-    /// Something the machine does not have.
+    /// Too few classes to tell apart.
+    pub fn too_few_classes(detail: String) -> Failure {
+        Failure::new("N12", ErrorKind::Usage, detail)
+    }
+
+    /// A resource that the machine lacks.
     pub fn resource(detail: String) -> Failure {
-        Failure::new("N18", ErrorKind::Resource, detail)
+        Failure {
+            nameless: true,
+            ..Failure::new("N18", ErrorKind::Resource, detail)
+        }
     }
 
     /// A file or folder that cannot be written.
@@ -56,17 +76,22 @@ impl Failure {
         Failure::new("S7", ErrorKind::Conflict, detail)
     }
 
+    /// Whether another process has the project.
+    pub fn is_held(&self) -> bool {
+        self.code == "S7"
+    }
+
     /// A file that is not what it should be.
     pub fn damaged(detail: String) -> Failure {
         Failure::new("S9", ErrorKind::Storage, detail)
     }
 
-    /// The same about an answer that is kept aside at this place in the log.
+    /// The same about an answer that is stored as a conflict at this place in the log.
     pub fn with_conflict(self, conflict: Option<u64>) -> Failure {
         Failure { conflict, ..self }
     }
 
-    /// The place where an answer is kept aside.
+    /// The place where an answer is stored as a conflict.
     pub fn conflict(&self) -> Option<u64> {
         self.conflict
     }
@@ -87,22 +112,27 @@ impl Failure {
         Failure::new("X3", ErrorKind::Permission, detail)
     }
 
-    /// Puts the name of the pool before an error of the core, which does not know it.
-    pub fn in_pool(pool: &str, error: dial::Error) -> Failure {
-        let detail = match error.kind() {
-            ErrorKind::Input => format!("{pool}: {error}"),
-            _ => error.to_string(),
-        };
-        Failure::new(error.code(), error.kind(), detail)
+    /// Names the pool that was typed where the failure is about data and names no file: neither the core nor a count of
+    /// memory knows where they come from.
+    pub fn about(self, pool: &str) -> Failure {
+        match self.nameless && matches!(self.kind, ErrorKind::Input | ErrorKind::Resource) {
+            true => Failure {
+                detail: format!("{pool}: {}", self.detail),
+                nameless: false,
+                ..self
+            },
+            false => self,
+        }
     }
 
     /// Prints the failure to stderr and returns the exit code.
     pub fn print(&self, json: bool) -> u8 {
         let exit_code = self.kind.exit_code();
+        let detail = of_bearable_length(self.detail.clone());
         let mut problem = json!({
             "type": format!("urn:dial:error:{}", self.code),
             "title": title(self.kind),
-            "detail": self.detail,
+            "detail": detail,
             "code": self.code,
             "exit_code": exit_code,
         });
@@ -112,7 +142,7 @@ impl Failure {
         say(&if json {
             problem.to_string()
         } else {
-            format!("error[{}]: {}", self.code, self.detail)
+            format!("error[{}]: {detail}", self.code)
         });
         exit_code
     }
@@ -120,24 +150,39 @@ impl Failure {
 
 impl From<dial::Error> for Failure {
     fn from(error: dial::Error) -> Failure {
-        Failure::new(error.code(), error.kind(), error.to_string())
+        Failure {
+            nameless: true,
+            ..Failure::new(error.code(), error.kind(), error.to_string())
+        }
     }
 }
 
 impl From<dial_data::Error> for Failure {
     fn from(error: dial_data::Error) -> Failure {
-        Failure::new(error.code(), error.kind(), error.to_string())
+        Failure {
+            nameless: error.place.is_empty(),
+            ..Failure::new(error.code(), error.kind(), error.to_string())
+        }
     }
 }
 
 impl From<dial_store::Error> for Failure {
     fn from(error: dial_store::Error) -> Failure {
-        use dial_store::Error::{ClassGone, Contradiction};
+        use dial_store::Error::{ClassGone, Contradiction, Core, Data};
         let conflict = match &error {
-            Contradiction { parked, .. } | ClassGone { parked, .. } => Some(*parked),
+            Contradiction { conflict, .. } | ClassGone { conflict, .. } => Some(*conflict),
             _ => None,
         };
-        Failure::new(error.code(), error.kind(), typed(error.to_string())).with_conflict(conflict)
+        let nameless = match &error {
+            Core(_) => true,
+            Data(error) => error.place.is_empty(),
+            _ => false,
+        };
+        Failure {
+            nameless,
+            conflict,
+            ..Failure::new(error.code(), error.kind(), typed(error.to_string()))
+        }
     }
 }
 
@@ -155,11 +200,11 @@ impl From<dial_server::http::wire::Problem> for Failure {
     }
 }
 
-/// What a project says, in words that can be typed here.
+/// A message of a project, with its advice in terms of the command.
 fn typed(detail: String) -> String {
     let words = [
         ("with replace.", "with --replace."),
-        ("Reload the list.", "Look with dial status."),
+        ("Reload the list.", "Check with dial status."),
         ("\"\" called item", "an earlier answer called item"),
     ];
     words
@@ -168,14 +213,14 @@ fn typed(detail: String) -> String {
 }
 
 #[cfg(feature = "research")]
-impl From<dial_research::Trouble> for Failure {
-    fn from(trouble: dial_research::Trouble) -> Failure {
+impl From<dial_research::LabError> for Failure {
+    fn from(trouble: dial_research::LabError) -> Failure {
         Failure::new(trouble.code, trouble.kind, trouble.detail)
     }
 }
 
-/// Reports what clap made of the arguments: help and version on stdout, anything else as a usage error.
-pub fn usage(error: &clap::Error, json: bool) -> u8 {
+/// Reports an error of clap: help and version on stdout, everything else as a usage error.
+pub fn usage(mut error: clap::Error, arguments: &[OsString], json: bool) -> u8 {
     if matches!(
         error.kind(),
         ClapKind::DisplayHelp | ClapKind::DisplayVersion
@@ -188,6 +233,7 @@ pub fn usage(error: &clap::Error, json: bool) -> u8 {
         let _ = error.print();
         return 2;
     }
+    crate::cli::renamed::hint(&mut error, arguments);
     let text = error.to_string();
     let detail = text.trim_start_matches("error: ").trim_end().to_string();
     Failure::new("U0", ErrorKind::Usage, detail).print(json)
@@ -195,13 +241,15 @@ pub fn usage(error: &clap::Error, json: bool) -> u8 {
 
 fn title(kind: ErrorKind) -> &'static str {
     match kind {
-        ErrorKind::Usage => "The command makes no sense as typed",
+        ErrorKind::Usage => "The command is invalid",
         ErrorKind::Input => "The data are not usable",
-        ErrorKind::Numeric => "The numbers did not work out",
+        ErrorKind::Numeric => "The computation failed",
         ErrorKind::Storage => "A file could not be read or written",
-        ErrorKind::Conflict => "Something contradicts this",
-        ErrorKind::Resource => "The machine is too small",
+        ErrorKind::Conflict => "This conflicts with the project",
+        ErrorKind::Resource => "Not enough memory or disk space",
         ErrorKind::Permission => "This is not allowed",
+        ErrorKind::Finished => "Nothing is left to do",
+        ErrorKind::Busy => "Others are at all that is left",
         ErrorKind::Cancelled => "Stopped on request",
     }
 }

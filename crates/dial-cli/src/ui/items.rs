@@ -1,4 +1,4 @@
-//! Items as people see them: the card of one in a report, and what the items of a pool are, in words.
+//! Items as people see them: one in the gallery of a report, and what the items of a pool are, in words.
 
 use dial::NodeId;
 use dial_data::media::images;
@@ -9,13 +9,13 @@ use dial_plot::report::GalleryItem;
 
 use crate::ui::output::count;
 
-/// How much of a text, and how many cells of a row, a card shows.
-const LETTERS: usize = 280;
-const CELLS: usize = 8;
-/// The longer side of a picture on a card, in pixels.
-const THUMBNAIL: u32 = 192;
+/// How much of a text, and how many cells of a row, the gallery shows.
+const MAX_LETTERS: usize = 280;
+const MAX_CELLS: usize = 8;
+/// The longer side of a picture in the gallery, in pixels.
+const THUMBNAIL_SIDE: u32 = 192;
 
-/// What an item is called on its card: its file, its pixel, its id, or its row.
+/// What an item is called in the gallery: its file, its pixel, its id, or its row.
 pub fn called(pool: &Pool, node: NodeId) -> String {
     let item = node.index();
     let id = pool.ids.as_ref().map(|ids| ids[item].as_str());
@@ -33,8 +33,8 @@ pub fn called(pool: &Pool, node: NodeId) -> String {
     }
 }
 
-/// The card of an item.
-pub fn card(pool: &Pool, node: NodeId, title: String, detail: String) -> GalleryItem {
+/// An item of the gallery.
+pub fn gallery_item(pool: &Pool, node: NodeId, title: String, detail: String) -> GalleryItem {
     let item = node.index();
     let numbers = || -> Vec<f64> {
         (0..pool.shown().dim)
@@ -51,12 +51,15 @@ pub fn card(pool: &Pool, node: NodeId, title: String, detail: String) -> Gallery
         Show::Texts(texts) => (
             None,
             joined(&[
-                shortened(&texts[item], LETTERS),
+                shortened(&texts[item], MAX_LETTERS),
                 cells(words_beside(pool, item)),
             ]),
         ),
         Show::Images(images) => {
-            match images::load(images.folder.join(&images.files[item]), Some(THUMBNAIL)) {
+            match images::load(
+                images.folder.join(&images.files[item]),
+                Some(THUMBNAIL_SIDE),
+            ) {
                 Ok(bitmap) => (Some(bitmap.to_png()), cells(words_beside(pool, item))),
                 Err(error) => (
                     None,
@@ -90,7 +93,7 @@ pub fn card(pool: &Pool, node: NodeId, title: String, detail: String) -> Gallery
     }
 }
 
-/// Names and cells of what else is known of an item.
+/// Names and cells of the other columns of an item.
 fn words_beside(pool: &Pool, item: usize) -> Vec<(String, String)> {
     let table = pool.beside.as_ref();
     table.map_or_else(Vec::new, |table| {
@@ -107,10 +110,10 @@ fn words_beside(pool: &Pool, item: usize) -> Vec<(String, String)> {
 fn cells(cells: Vec<(String, String)>) -> String {
     let lines: Vec<String> = cells
         .iter()
-        .take(CELLS)
+        .take(MAX_CELLS)
         .map(|(name, cell)| format!("{name}: {}", shortened(cell, 40)))
         .collect();
-    match cells.len().saturating_sub(CELLS) {
+    match cells.len().saturating_sub(MAX_CELLS) {
         0 => lines.join("\n"),
         more => format!(
             "{}\nand {}",
@@ -155,8 +158,8 @@ fn short_number(value: f64) -> String {
     }
 }
 
-/// So many letters of a text, in one paragraph.
-fn shortened(text: &str, letters: usize) -> String {
+/// The first letters of a text, in one paragraph.
+pub fn shortened(text: &str, letters: usize) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match words.char_indices().nth(letters) {
         Some((end, _)) => format!("{} …", words[..end].trim_end()),
@@ -260,9 +263,9 @@ mod tests {
             names: vec!["town".into()],
             cells: vec!["Oslo".into(), "Rome".into()],
         });
-        let card = card(&pool, NodeId(1), "a".into(), String::new());
+        let shown = gallery_item(&pool, NodeId(1), "a".into(), String::new());
         assert_eq!(
-            (card.png, card.text.as_str()),
+            (shown.png, shown.text.as_str()),
             (None, "town: Rome\nsize: 2\nprice: 3.25")
         );
         assert_eq!(
@@ -289,10 +292,10 @@ mod tests {
             cells: vec!["Oslo".into(), "Rome".into()],
         });
         assert_eq!(
-            card(&pool, NodeId(0), String::new(), String::new()).text,
+            gallery_item(&pool, NodeId(0), String::new(), String::new()).text,
             "one\ntown: Oslo"
         );
-        let long = card(&pool, NodeId(1), String::new(), String::new()).text;
+        let long = gallery_item(&pool, NodeId(1), String::new(), String::new()).text;
         assert!(long.ends_with("x …\ntown: Rome"), "{long}");
         assert_eq!(called(&pool, NodeId(1)), "row 1");
         pool.ids = Some(vec!["a".into(), "b".into()]);
@@ -307,7 +310,7 @@ mod tests {
             ["a", "b, b/2.png"]
         );
         assert_eq!(
-            card(&pool, NodeId(1), String::new(), String::new()).text,
+            gallery_item(&pool, NodeId(1), String::new(), String::new()).text,
             "no such file\ntown: Rome"
         );
     }

@@ -1,8 +1,8 @@
 //! Maps of a scene that a simulation ends in: the class of every pixel and how uncertain it is, as ENVI and PNG.
 //!
 //! A pixel that was labelled has its label and no uncertainty. Any other has the most probable class; its uncertainty is
-//! 1 - the probability of that class, from 0 to 1 - 1/K for K classes. A pixel that no label tells anything about has no
-//! class and all uncertainty; pixels that are no items have neither. Where labels came from an ENVI map, classes keep the
+//! 1 - the probability of that class, from 0 to 1 - 1/K for K classes. A pixel that no label reaches has no
+//! class and full uncertainty; pixels that are not items have neither. Where labels came from an ENVI map, classes keep the
 //! numbers and colours they have there.
 
 use std::fs;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use dial::simulate::Truth;
 use dial::{NodeId, Session};
-use dial_data::write::{ClassMap, ValueMap, write_envi_classes, write_envi_values};
+use dial_data::write::{ClassMap, ValueMap, envi_classes, envi_values};
 use dial_data::{NumberedClass, Pool, Scene, Show, class_numbers, georeference};
 use dial_plot::colours;
-use dial_plot::plot::{Lacking, scene_map, value_map};
+use dial_plot::plot::{self, Lacking, scene_map, value_map};
 
 use crate::cli::pool_args::PoolArgs;
 use crate::plan::checks;
@@ -22,7 +22,7 @@ use crate::ui::output::Output;
 use crate::ui::summary;
 
 /// The files of the maps.
-const FILES: [&str; 6] = [
+const MAP_FILES: [&str; 6] = [
     "classes.hdr",
     "classes.img",
     "classes.png",
@@ -42,7 +42,7 @@ pub fn check(
     if !folder.is_dir() {
         return Ok(());
     }
-    let files: Vec<PathBuf> = FILES.iter().map(|file| folder.join(file)).collect();
+    let files: Vec<PathBuf> = MAP_FILES.iter().map(|file| folder.join(file)).collect();
     checks::check(
         &files.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
         pool,
@@ -100,10 +100,17 @@ pub fn write(
         colours,
         places: &places,
     };
-    write_envi_classes(&folder.join("classes.hdr"), &map)?;
+    envi_classes(&map)?.write(&folder.join("classes.hdr"))?;
     let (shown, names) = with_unclassified(scene, &classes, &truth.names);
     summary::write_figure(
-        &scene_map(height, width, shown, names, Lacking::Data),
+        &scene_map(plot::ClassMap {
+            rows: height,
+            columns: width,
+            classes: shown,
+            names,
+            lacking: Lacking::Data,
+            ..plot::ClassMap::default()
+        }),
         &folder.join("classes.png"),
     )?;
     let values: Vec<f32> = uncertainty.iter().map(|&value| value as f32).collect();
@@ -114,13 +121,13 @@ pub fn write(
         name: "uncertainty",
         places: &places,
     };
-    write_envi_values(&folder.join("uncertainty.hdr"), &map)?;
+    envi_values(&map).write(&folder.join("uncertainty.hdr"))?;
     let label = "uncertainty (1 - probability)";
     summary::write_figure(
         &value_map(height, width, &uncertainty, label),
         &folder.join("uncertainty.png"),
     )?;
-    Ok(FILES.iter().map(|file| folder.join(file)).collect())
+    Ok(MAP_FILES.iter().map(|file| folder.join(file)).collect())
 }
 
 /// The classes as a map of labels numbers them, or 1, 2, … in their order.
@@ -134,7 +141,7 @@ fn numbered(labels: Option<&Path>, names: &[String]) -> Vec<NumberedClass> {
     given.unwrap_or_else(|| names.iter().zip(1..).map(plain).collect())
 }
 
-/// The classes to be drawn: items without one are a class of their own.
+/// The classes to be drawn: items without one make up an extra class.
 fn with_unclassified(
     scene: &Scene,
     classes: &[Option<u16>],
@@ -162,7 +169,7 @@ fn predicted(
     output: &Output,
 ) -> Result<(Vec<Option<u16>>, Vec<f64>), Failure> {
     let belief = session.belief(&output.control())?;
-    let reader = session.reader(&belief);
+    let readout = session.readout(&belief);
     let mut classes = vec![None; scene.height * scene.width];
     let mut uncertainty = vec![f64::NAN; classes.len()];
     for (item, &pixel) in scene.pixels.iter().enumerate() {
@@ -171,8 +178,8 @@ fn predicted(
         (classes[pixel], uncertainty[pixel]) = match told {
             Some(class) => (Some(class.0), 0.0),
             None => {
-                let plane = reader.class(&belief, node);
-                let doubt = 1.0 - reader.probabilities(&belief, node)[plane];
+                let plane = readout.class(&belief, node);
+                let doubt = 1.0 - readout.probabilities(&belief, node)[plane];
                 let heard = (0..belief.n_classes()).any(|plane| belief.plane(plane)[item] > 0.0);
                 (heard.then(|| session.classes()[plane].0), doubt.max(0.0))
             }

@@ -1,5 +1,7 @@
 //! What people read: results, failures, tables.
 
+pub(crate) mod browser;
+pub(crate) mod terminal;
 pub(crate) mod failure;
 pub(crate) mod output;
 pub(crate) mod names;

@@ -1,4 +1,4 @@
-//! What a project says, in the words of the command: classes by their names.
+//! Answers of a project as the command prints them: classes by their names.
 
 use dial_server::http::wire::{Belief, Estimates, ItemView, Share, Status, Suspect};
 use dial_store::Verdict;
@@ -29,7 +29,7 @@ impl Names {
         known.map_or("?", |(_, name)| name)
     }
 
-    /// What is believed about an item; null where nothing is.
+    /// The prediction for an item; null where there is none.
     fn belief(&self, belief: Option<&Belief>) -> Value {
         let Some(belief) = belief else {
             return Value::Null;
@@ -47,27 +47,27 @@ impl Names {
         })
     }
 
-    /// A card as `dial ask` shows a question.
-    pub fn question(&self, card: &ItemView) -> Value {
+    /// An item as `dial ask` shows a question.
+    pub fn question(&self, view: &ItemView) -> Value {
         json!({
-            "id": card.id,
-            "node": card.row,
-            "score": card.score,
-            "why": card.why,
-            "belief": self.belief(card.belief.as_ref()),
+            "id": view.id,
+            "node": view.row,
+            "score": view.score,
+            "why": view.why,
+            "belief": self.belief(view.belief.as_ref()),
         })
     }
 
-    /// A card as `dial predict` shows an item.
-    pub fn item(&self, card: &ItemView) -> Value {
-        let labels = card.labels.iter();
+    /// An item as `dial predict` shows an item.
+    pub fn item(&self, view: &ItemView) -> Value {
+        let labels = view.labels.iter();
         let labels: Vec<Value> = labels
             .map(|label| json!({ "annotator": label.annotator, "label": self.label(&label.classes) }))
             .collect();
-        json!({ "id": card.id, "labels": labels, "belief": self.belief(card.belief.as_ref()) })
+        json!({ "id": view.id, "labels": labels, "belief": self.belief(view.belief.as_ref()) })
     }
 
-    /// A label at odds with the others, in words.
+    /// A label that the others contradict, in words.
     pub fn suspect(&self, one: &Suspect) -> String {
         let (label, expected) = (self.name(one.label), self.name(one.expected));
         format!(
@@ -98,18 +98,9 @@ impl Names {
     }
 }
 
-/// Estimates in words. While a class has no label, how much of the pool is settled says nothing: all of it may be, for the
-/// classes that were met.
+/// Estimates in words.
 pub fn in_words(estimates: &Estimates) -> String {
-    let all_met = estimates.classes_met >= estimates.classes;
-    let says = |reason: &&String| all_met || !reason.ends_with("of the items are settled.");
-    let reasons: Vec<&str> = estimates
-        .advice
-        .reasons
-        .iter()
-        .filter(says)
-        .map(String::as_str)
-        .collect();
+    let reasons = &estimates.advice.reasons;
     if reasons.is_empty() {
         return String::new();
     }

@@ -41,8 +41,8 @@ pub fn data_folder(named: Option<&PathBuf>) -> Option<PathBuf> {
 pub fn shown<P: Named>(
     (kind, part): (&str, P),
     hint: &str,
-    run: impl FnOnce(P) -> Result<Outcome, dial_research::Trouble>,
-    write: impl FnOnce(P, &Outcome, f64) -> Result<Vec<PathBuf>, dial_research::Trouble>,
+    run: impl FnOnce(P) -> Result<Outcome, dial_research::LabError>,
+    write: impl FnOnce(P, &Outcome, f64) -> Result<Vec<PathBuf>, dial_research::LabError>,
     output: &Output,
 ) -> Result<Value, Failure> {
     let start = Instant::now();

@@ -1,6 +1,5 @@
 //! Where results, notes and progress go: results to stdout, everything else to stderr.
 
-use std::io::{self, Write};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -8,7 +7,9 @@ use dial::Control;
 use dial::control::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How to talk.
+use crate::ui::terminal;
+
+/// How results and notes are printed.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
     /// Results as JSON.
@@ -27,22 +28,19 @@ impl Output {
         }
     }
 
-    /// Writes to stdout; a reader that has gone away is no failure.
+    /// Writes to stdout.
     pub fn print(&self, text: &str) {
-        let mut stdout = io::stdout().lock();
-        let _ = stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush());
+        terminal::print(text);
     }
 
-    /// Says something on the side.
+    /// Prints a note.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            say(text);
+            terminal::say(&terminal::of_bearable_length(text.to_string()));
         }
     }
 
-    /// A control whose progress shows as a bar with the time left; nothing where stderr is no terminal.
+    /// A control whose progress shows as a bar with the time left; nothing where stderr is not a terminal.
     pub fn control(&self) -> Control {
         if self.quiet {
             return Control::new();
@@ -59,11 +57,6 @@ impl Output {
     }
 }
 
-/// Writes a line to stderr; a reader that has gone away is no failure.
-pub fn say(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
-}
-
 fn new_bar(stage: &str, steps: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template("{msg:<32!} {bar:20} {percent:>3} %  {eta} left");
@@ -72,7 +65,7 @@ fn new_bar(stage: &str, steps: u64) -> ProgressBar {
             .expect("the template is well formed")
             .progress_chars("━━─"),
     );
-    bar.set_message(stage.to_string());
+    bar.set_message(terminal::visible(stage).into_owned());
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
@@ -82,10 +75,10 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// An annotator by name; labels that nobody claims are nobody's.
+/// An annotator by name; "no annotator" for decisions without one.
 pub fn who(annotator: &str) -> &str {
     if annotator.is_empty() {
-        "nobody"
+        "no annotator"
     } else {
         annotator
     }

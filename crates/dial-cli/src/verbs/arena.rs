@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use clap::Args;
 use dial_research::arena::contestants::{AUTO, Contestant, everybody};
-use dial_research::arena::league::{Standing, league};
+use dial_research::arena::league::{LeagueRow, league};
 use dial_research::arena::pools::{self, ArenaPool};
 use dial_research::arena::results::PoolResult;
 use dial_research::arena::tables::{claims, league_table, to_json};
-use dial_research::arena::{Settings, page, play, publish, read};
+use dial_research::arena::{ArenaOptions, page, play, publish, read};
 use serde_json::json;
 
 use crate::cli::args::positive;
@@ -29,23 +29,23 @@ Examples:
 
 A killed run goes on where it stopped when the same command is given again; methods and pools can be added later.")]
 pub struct Arena {
-    /// Pools to play on [default: all that can be had, less those kept aside]
+    /// Pools to run on [default: all available ones that are not held out]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub pools: Vec<String>,
     /// Contestants: names of the list (--list), or METHOD:prior=P:tau=T:policy=NAME:judge=MODEL:batch=N [default: all of
     /// the list]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub methods: Vec<Contestant>,
-    /// Seeds, from 0; more of them keep those that are there, also where only their results are left [default: 5, quick: 2]
+    /// Number of seeds, from 0; raising it keeps existing results [default: 5, quick: 2]
     #[arg(long, value_name = "N", value_parser = seeds)]
     pub seeds: Option<usize>,
-    /// At most so many seeds for contestants that take long (solves for every class, full covariances) [default: as many]
+    /// Largest number of seeds for contestants that take long (solves for every class, full covariances) [default: as many]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub slow_seeds: Option<usize>,
-    /// Questions of each match [default: 100, quick: 15]
+    /// Questions of each run [default: 100, quick: 15]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub queries: Option<usize>,
-    /// Questions asked at once
+    /// Questions per batch
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
     pub batch: usize,
     /// Folder for cells, results, tables and figures [default: dial-arena, quick: dial-arena-quick]
@@ -54,16 +54,16 @@ pub struct Arena {
     /// Folder of the data [default: the environment variable DIAL_DATA; without it only generated pools]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Play on the pools kept aside as well; they have a table of their own
+    /// Run on the held-out pools as well; they get a separate table
     #[arg(long)]
-    pub kept_aside: bool,
+    pub held_out: bool,
     /// Small generated pools, in seconds
     #[arg(long)]
     pub quick: bool,
-    /// Play matches that are there once more
+    /// Repeat runs that have results already
     #[arg(long)]
     pub fresh: bool,
-    /// Play nothing: make tables and figures from the results in --out, and this page (what stands outside its marks stays)
+    /// Run nothing: make tables and figures from the results in --out, and update this page between its marks
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// Print pools and contestants and do nothing
@@ -97,7 +97,7 @@ pub fn run(args: &Arena, output: &Output) -> Result<(), Failure> {
     let [tuned, aside] = read(&settings.results());
     if args.page.is_some() && tuned.is_empty() {
         let text = format!(
-            "{}: holds no results. Play first, or name another --out.",
+            "{} holds no results. Run the arena first, or choose another --out.",
             settings.folder.display()
         );
         return Err(Failure::input("I12", text));
@@ -106,7 +106,7 @@ pub fn run(args: &Arena, output: &Output) -> Result<(), Failure> {
     if let Some(file) = &args.page {
         page::write_page(file, &settings.folder, &tuned, &aside)?;
     }
-    let shown = if args.kept_aside || args.page.is_some() {
+    let shown = if args.held_out || args.page.is_some() {
         aside
     } else {
         Vec::new()
@@ -121,7 +121,7 @@ pub fn run(args: &Arena, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn settings(args: &Arena, output: &Output) -> Result<Settings, Failure> {
+fn settings(args: &Arena, output: &Output) -> Result<ArenaOptions, Failure> {
     let data = data_folder(args.data.as_ref()).filter(|_| !args.quick);
     let waiting: Vec<String> = everybody()
         .into_iter()
@@ -139,7 +139,7 @@ fn settings(args: &Arena, output: &Output) -> Result<Settings, Failure> {
         ));
     }
     let seeds = args.seeds.unwrap_or(if args.quick { 2 } else { 5 });
-    Ok(Settings {
+    Ok(ArenaOptions {
         pools: chosen(args, data.as_deref())?,
         contestants,
         seeds,
@@ -156,7 +156,7 @@ fn settings(args: &Arena, output: &Output) -> Result<Settings, Failure> {
     })
 }
 
-/// What was typed twice plays once.
+/// Removes contestants that were typed twice.
 fn distinct(contestants: &[Contestant]) -> Vec<Contestant> {
     let mut kept: Vec<Contestant> = Vec::new();
     for one in contestants {
@@ -167,7 +167,7 @@ fn distinct(contestants: &[Contestant]) -> Vec<Contestant> {
     kept
 }
 
-/// The pools that were named, or all that can be had.
+/// The pools that were named, or all available ones.
 fn chosen(args: &Arena, data: Option<&Path>) -> Result<Vec<ArenaPool>, Failure> {
     let all = pools::all();
     if let Some(unknown) = args
@@ -177,7 +177,7 @@ fn chosen(args: &Arena, data: Option<&Path>) -> Result<Vec<ArenaPool>, Failure> 
     {
         let names: Vec<&str> = all.iter().map(|pool| pool.name).collect();
         return Err(Failure::settings(format!(
-            "--pools: there is no {unknown:?}. Use some of {}.",
+            "--pools: there is no pool {unknown:?}. Choose from {}.",
             names.join(", ")
         )));
     }
@@ -185,13 +185,13 @@ fn chosen(args: &Arena, data: Option<&Path>) -> Result<Vec<ArenaPool>, Failure> 
         |pool: &ArenaPool| args.pools.is_empty() || args.pools.iter().any(|name| name == pool.name);
     let can =
         |pool: &ArenaPool| !args.pools.is_empty() || data.is_some() || pool.source.generated();
-    let aside = |pool: &ArenaPool| pool.kept_aside && !args.kept_aside;
+    let aside = |pool: &ArenaPool| pool.held_out && !args.held_out;
     if let Some(pool) = all
         .iter()
         .find(|pool| !args.pools.is_empty() && wanted(pool) && aside(pool))
     {
         let text = format!(
-            "{} is kept aside: nothing may be tuned on it. Add --kept-aside to play on it.",
+            "{} is held out: nothing may be tuned on it. Add --held-out to play on it.",
             pool.name
         );
         return Err(Failure::settings(text));
@@ -214,7 +214,7 @@ fn list(output: &Output) {
             one.config.policy.to_string(),
             one.config.prior.to_string(),
             one.config.tau.to_string(),
-            one.config.weights.to_string(),
+            one.config.weights_word().into(),
             one.config.calibration.to_string(),
             one.judge.clone().unwrap_or_default(),
         ]);
@@ -223,7 +223,7 @@ fn list(output: &Output) {
         format!(
             "{}{}",
             pool.name,
-            if pool.kept_aside { " (kept aside)" } else { "" }
+            if pool.held_out { " (held out)" } else { "" }
         )
     };
     let names: Vec<String> = pools.iter().map(one).collect();
@@ -233,7 +233,7 @@ fn list(output: &Output) {
         .collect();
     let pools: Vec<_> = pools
         .iter()
-        .map(|pool| json!({ "name": pool.name, "kept_aside": pool.kept_aside }))
+        .map(|pool| json!({ "name": pool.name, "held_out": pool.held_out }))
         .collect();
     output.result(
         &text,
@@ -249,10 +249,10 @@ fn report(
     output: &Output,
 ) {
     let mut text = String::new();
-    let tables: [Vec<Standing>; 2] = [league(&tuned), league(&aside)];
+    let tables: [Vec<LeagueRow>; 2] = [league(&tuned), league(&aside)];
     for (name, results, standings) in [
         ("Tuning pools", &tuned, &tables[0]),
-        ("Kept aside", &aside, &tables[1]),
+        ("Held-out pools", &aside, &tables[1]),
     ] {
         if results.is_empty() {
             continue;
@@ -265,13 +265,13 @@ fn report(
         }
     }
     text += &format!(
-        "Played in {seconds:.0} s. Look at  {}\n",
+        "Done in {seconds:.0} s. Open  {}\n",
         folder.join("league.md").display()
     );
     let json = json!({
         "pools": tuned.iter().chain(&aside).map(|pool| &pool.name).collect::<Vec<_>>(),
         "league": to_json(&tables[0]),
-        "kept_aside": to_json(&tables[1]),
+        "held_out": to_json(&tables[1]),
         "files": files,
         "seconds": seconds,
     });

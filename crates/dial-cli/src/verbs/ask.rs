@@ -19,15 +19,15 @@ Example, a loop in a shell (answer is your own command, which prints a class):
       dial tell photos.dial \"$item\" \"$(answer \"$item\")\" || break
   done
 
-Prints one id a line; --json has the score, the belief and the reason of each. Exit code 6 (N11) when
-nothing is left to ask.")]
+Prints one id a line; --json has the score, the belief and the reason of each. Exit code 9 (N11) when \
+nothing is left to ask; 10 (C14) while others are answering all open items of a server: ask again later.")]
 pub struct Ask {
     #[command(flatten)]
     pub project: ProjectArgs,
-    /// How many items; a batch is chosen so that its items tell different things
+    /// Number of items to print; together they are chosen so that no two would teach the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
     pub count: usize,
-    /// Who will answer; matters to a server, and where several are to answer
+    /// The annotator who will answer: a server reserves the items for them, and no item is asked twice of one annotator
     #[arg(long, value_name = "NAME", default_value = "")]
     pub annotator: String,
 }
@@ -45,12 +45,12 @@ pub fn run(args: &Ask, output: &Output) -> Result<(), Failure> {
     let questions: Vec<Value> = asked
         .items
         .iter()
-        .map(|card| names.question(card))
+        .map(|view| names.question(view))
         .collect();
     let text: String = asked
         .items
         .iter()
-        .map(|card| format!("{}\n", card.id))
+        .map(|view| format!("{}\n", view.id))
         .collect();
     output.result(
         &text,

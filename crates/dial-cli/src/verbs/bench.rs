@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
+use dial::config::PAPER_TAU;
 use dial::engine::{self, graph_of};
+use dial::graph::build::Lists;
 use dial::graph::packed::PackedGraph;
 use dial::knn::approximate::Search;
 use dial::propagation::Poisson;
@@ -40,17 +42,17 @@ pub struct Bench {
     #[arg(
         long,
         value_name = "TAU",
-        default_value_t = 0.1,
+        default_value_t = PAPER_TAU,
         allow_hyphen_values = true
     )]
     pub tau: f64,
     /// Seed of the pool
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = Config::default().seed)]
     pub seed: u64,
 }
 
-const DIMENSIONS: usize = 20;
-const CLASSES: u16 = 10;
+const POOL_DIMENSIONS: usize = 20;
+const POOL_CLASSES: u16 = 10;
 
 /// Stages with the seconds they took.
 type Timings = Vec<(&'static str, f64)>;
@@ -68,12 +70,17 @@ pub fn run(args: &Bench, output: &Output) -> Result<(), Failure> {
     let found = engine::search(pool.matrix.features()?, &config, &control)?;
     timings.push(("neighbours, exact", start.elapsed().as_secs_f64()));
     let start = Instant::now();
-    let graph = Arc::new(graph_of(&found, &config, &control)?);
+    let graph = Arc::new(graph_of(
+        &Lists::from(&found.neighbours),
+        found.order.clone(),
+        &config,
+        &control,
+    )?);
     timings.push(("graph", start.elapsed().as_secs_f64()));
     let start = Instant::now();
-    let kernel = Poisson::new(Arc::new(graph.to_graph()), args.tau)?;
+    let poisson = engine::faithful(&graph, &config)?;
     timings.push(("order and colours", start.elapsed().as_secs_f64()));
-    let (iterations, gigabytes) = solver(&kernel, args, &mut timings)?;
+    let (iterations, gigabytes) = solver(&poisson, args, &mut timings)?;
     let on = |config: &Config| Engine::on(Arc::clone(&graph), None, config, &control);
     let [tell, ask] = steps(&on(&config)?, false, args)?;
     timings.push(("label in, faithful", tell));
@@ -106,14 +113,14 @@ pub fn run(args: &Bench, output: &Output) -> Result<(), Failure> {
 /// Planted clusters, two to a class.
 fn pool(items: usize, seed: u64) -> Pool {
     let mut random = Random::new(seed, Purpose::Generator, 1);
-    let clusters: Vec<Cluster> = (0..2 * CLASSES)
+    let clusters: Vec<Cluster> = (0..2 * POOL_CLASSES)
         .map(|cluster| {
-            let centre = (0..DIMENSIONS).map(|_| random.normal()).collect();
+            let centre = (0..POOL_DIMENSIONS).map(|_| random.normal()).collect();
             Cluster {
                 centre,
                 deviation: 0.5,
                 weight: 1.0,
-                class: cluster % CLASSES,
+                class: cluster % POOL_CLASSES,
             }
         })
         .collect();
@@ -121,7 +128,11 @@ fn pool(items: usize, seed: u64) -> Pool {
 }
 
 /// Solves for single sources and for fifty at once; returns the iterations of a solve and the gigabytes a second.
-fn solver(kernel: &Poisson, args: &Bench, timings: &mut Timings) -> Result<(usize, f64), Failure> {
+fn solver(
+    poisson: &Poisson<PackedGraph>,
+    args: &Bench,
+    timings: &mut Timings,
+) -> Result<(usize, f64), Failure> {
     let control = Control::new();
     let sources: Vec<NodeId> = (0..50)
         .map(|i| NodeId((i * args.items / 50) as u32))
@@ -129,16 +140,16 @@ fn solver(kernel: &Poisson, args: &Bench, timings: &mut Timings) -> Result<(usiz
     let mut runs = Vec::new();
     for &source in sources.iter().cycle().take(args.steps as usize + 1) {
         let start = Instant::now();
-        let solved = kernel.solved(source, &control)?;
+        let solved = poisson.solved(source, &control)?;
         runs.push((start.elapsed().as_secs_f64(), solved.iterations));
     }
     // The first run makes the vectors.
     let (seconds, iterations) = middle(&mut runs[1..]);
     timings.push(("one solve", seconds));
     let start = Instant::now();
-    kernel.columns(&sources, &control)?;
+    poisson.columns(&sources, &control)?;
     timings.push(("fifty columns, each", start.elapsed().as_secs_f64() / 50.0));
-    let bytes = (iterations * kernel.bytes_per_iteration()) as f64;
+    let bytes = (iterations * poisson.bytes_per_iteration()) as f64;
     Ok((iterations, bytes / seconds / 1e9))
 }
 
@@ -146,7 +157,7 @@ fn solver(kernel: &Poisson, args: &Bench, timings: &mut Timings) -> Result<(usiz
 /// is prepared while a person looks at an item does not count.
 fn steps(engine: &Engine<'_>, prepare: bool, args: &Bench) -> Result<[f64; 2], Failure> {
     let control = Control::new();
-    let names: Vec<String> = (0..CLASSES).map(|class| class.to_string()).collect();
+    let names: Vec<String> = (0..POOL_CLASSES).map(|class| class.to_string()).collect();
     let mut session = engine.session(&names, &control)?;
     let (mut tells, mut asks) = (Vec::new(), Vec::new());
     let mut next = session.ask(1)?.questions.remove(0).item;
@@ -155,7 +166,11 @@ fn steps(engine: &Engine<'_>, prepare: bool, args: &Bench) -> Result<[f64; 2], F
             session.prepare(&next, &control)?;
         }
         let start = Instant::now();
-        session.tell(&next, ClassId((step % u64::from(CLASSES)) as u16), &control)?;
+        session.tell(
+            &next,
+            ClassId((step % u64::from(POOL_CLASSES)) as u16),
+            &control,
+        )?;
         tells.push((start.elapsed().as_secs_f64(), 0));
         let start = Instant::now();
         next = session.ask(1)?.questions.remove(0).item;
@@ -172,22 +187,26 @@ fn middle(runs: &mut [(f64, usize)]) -> (f64, usize) {
 
 /// The best bandwidth of five triads over arrays of 64 MiB, all threads, in gigabytes a second.
 fn triad() -> f64 {
-    const LENGTH: usize = 8 << 20;
-    const CHUNK: usize = 1 << 16;
-    let (mut a, b, c) = (vec![0.0f64; LENGTH], vec![1.0; LENGTH], vec![2.0; LENGTH]);
+    const TRIAD_LENGTH: usize = 8 << 20;
+    const TRIAD_CHUNK: usize = 1 << 16;
+    let (mut a, b, c) = (
+        vec![0.0f64; TRIAD_LENGTH],
+        vec![1.0; TRIAD_LENGTH],
+        vec![2.0; TRIAD_LENGTH],
+    );
     let mut once = || {
         let start = Instant::now();
-        a.par_chunks_mut(CHUNK)
-            .zip(b.par_chunks(CHUNK).zip(c.par_chunks(CHUNK)))
+        a.par_chunks_mut(TRIAD_CHUNK)
+            .zip(b.par_chunks(TRIAD_CHUNK).zip(c.par_chunks(TRIAD_CHUNK)))
             .for_each(|(a, (b, c))| {
                 a.iter_mut()
                     .zip(b.iter().zip(c))
                     .for_each(|(a, (b, c))| *a = b + 3.0 * c);
             });
-        (3 * 8 * LENGTH) as f64 / start.elapsed().as_secs_f64() / 1e9
+        (3 * 8 * TRIAD_LENGTH) as f64 / start.elapsed().as_secs_f64() / 1e9
     };
     let best = (0..5).map(|_| once()).fold(0.0, f64::max);
-    assert!(a[LENGTH - 1] == 7.0, "the triad was computed");
+    assert!(a[TRIAD_LENGTH - 1] == 7.0, "the triad was computed");
     best
 }
 
@@ -207,7 +226,7 @@ fn say(
             .map(|(stage, seconds)| vec![stage.to_string(), duration(*seconds)]),
     );
     let text = format!(
-        "{} items, {DIMENSIONS} dimensions, {} edges, tau {}, {threads} threads\n\n{}\nA solve takes {iterations} \
+        "{} items, {POOL_DIMENSIONS} dimensions, {} edges, tau {}, {threads} threads\n\n{}\nA solve takes {iterations} \
          iterations at {solver:.1} GB/s; memory gives {ceiling:.1} GB/s to a triad ({:.0} %).\n",
         args.items,
         graph.entries() / 2,

@@ -48,7 +48,9 @@ pub struct Pass {
 Example:
   dial class photos.dial add cat dog
   dial class photos.dial rename cat kitten
-  dial class photos.dial merge kitten dog")]
+  dial class photos.dial merge kitten dog
+  dial class photos.dial delete owl       its labels go with it, and those items are asked again
+  dial class photos.dial order dog cat    as people see them on the page")]
 pub struct Class {
     #[command(flatten)]
     pub project: ProjectArgs,
@@ -75,12 +77,23 @@ pub enum ClassAction {
         /// Its new name
         new: String,
     },
-    /// Let the labels of one class count for another from now on
+    /// Merge a class into another: its labels count for that one from now on
     Merge {
-        /// The class that ends
+        /// The class to remove
         from: String,
         /// The class that takes its labels
         into: String,
+    },
+    /// Delete a class and its labels; items without another label are asked again (to keep the labels, merge it)
+    Delete {
+        /// The class
+        class: String,
+    },
+    /// Change the order in which people see the classes
+    Order {
+        /// The classes that come first, in their order
+        #[arg(required = true)]
+        classes: Vec<String>,
     },
     /// Give a class another colour and key on the page
     Style {
@@ -88,7 +101,7 @@ pub enum ClassAction {
         class: String,
         /// Its colour, as #rrggbb
         colour: String,
-        /// The key that labels with it; none, if left out
+        /// The key that labels with it [default: none]
         #[arg(default_value = "")]
         key: String,
     },
@@ -98,8 +111,8 @@ pub enum ClassAction {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  dial weight photos.dial expert 3        counts three times as much beside others
-  dial weight photos.dial expert 1        as everybody
+  dial weight photos.dial expert 3        counts three times as much as others
+  dial weight photos.dial expert 1        counts as much as others
 
 Weights matter where several people labelled one item: they share one observation by weight.")]
 pub struct Weight {
@@ -108,23 +121,23 @@ pub struct Weight {
     /// The annotator
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// How much their labels count beside those of others: a number above 0
+    /// The weight of their labels, a number above 0; 1 is usual
     #[arg(value_name = "WEIGHT", allow_negative_numbers = true)]
     pub weight: f64,
     #[command(flatten)]
     pub sender: Sender,
 }
 
-/// Which way a group goes.
+/// Whether a group is undone or redone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Taken back.
+    /// Undo it.
     Undo,
-    /// Brought back.
+    /// Redo it.
     Redo,
 }
 
-/// Which way an item is passed over.
+/// How an item is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passing {
     /// Not asked again.
@@ -140,28 +153,34 @@ pub fn undo(args: &Undo, way: Way, output: &Output) -> Result<(), Failure> {
         Way::Redo => Decision::Redo { group: args.group },
     };
     let mut project = args.project.handle_to_change(output)?;
-    // Who names a group means it, whoever it is from.
+    // A group that is named is undone whoever made it: the user chose it.
     let sent = project.submit(
         args.sender
             .submission(vec![decision], args.group.is_some())?,
     );
     let sent = sent.map_err(Failure::from);
-    let receipt = sent.map_err(|failure| match (failure.code(), args.group) {
-        ("C5", None) => failure.and(&format!(
-            "Only what {} did was looked at: --annotator names somebody else, --group a group of dial log.",
-            who(&args.sender.annotator)
-        )),
+    let stored = sent.map_err(|failure| match (failure.code(), args.group) {
+        ("C5", None) => {
+            let considered = match args.sender.annotator.as_str() {
+                "" => "without an annotator".to_string(),
+                name => format!("of {name}"),
+            };
+            failure.and(&format!(
+                "Only decisions {considered} are considered. Choose an annotator with --annotator, or a group with --group (dial log lists them)."
+            ))
+        }
         _ => failure,
-    })?.receipt;
+    })?;
     let text = match way {
-        Way::Undo => "Taken back",
-        Way::Redo => "Brought back",
+        Way::Undo => "Undone",
+        Way::Redo => "Redone",
     };
-    let mut json = json!(receipt);
-    let text = match log::undone(&mut *project, &receipt) {
+    let mut json = json!(stored.receipt);
+    let text = match log::undone(&mut *project, &stored.receipt) {
         Some((group, decisions)) => {
             (json["of"], json["decisions"]) = (json!(group), json!(decisions));
-            format!("{text}: {}.\n", log::named(group, &decisions))
+            let all = stored.turned.max(decisions.len());
+            format!("{text}: {}.\n", log::named(group, &decisions, all))
         }
         None => format!("{text}.\n"),
     };
@@ -222,6 +241,19 @@ pub fn class(args: &Class, output: &Output) -> Result<(), Failure> {
                 format!("The labels of {from} now count for {into}"),
             )
         }
+        ClassAction::Delete { class } => {
+            let delete = Decision::DeleteClass {
+                class: find(class)?,
+            };
+            (vec![delete], format!("{class} is deleted with its labels"))
+        }
+        ClassAction::Order { classes } => {
+            let classes = classes.iter().map(|name| find(name));
+            let order = Decision::OrderClasses {
+                classes: classes.collect::<Result<_, Failure>>()?,
+            };
+            (vec![order], "The classes have another order".into())
+        }
         ClassAction::Style { class, colour, key } => {
             let (colour, key) = (colour.clone(), key.clone());
             let look = Decision::StyleClass {
@@ -248,10 +280,7 @@ pub fn weight(args: &Weight, output: &Output) -> Result<(), Failure> {
         annotator: name.clone(),
         weight: *weight,
     };
-    let text = format!(
-        "The labels of {} now count {weight} beside those of others",
-        who(name)
-    );
+    let text = format!("Labels of {} now count with weight {weight}", who(name));
     let project = args.project.handle_to_change(output)?;
     finish(
         project,
@@ -262,7 +291,7 @@ pub fn weight(args: &Weight, output: &Output) -> Result<(), Failure> {
     )
 }
 
-/// Sends decisions and says how they are taken back.
+/// Sends decisions and says how to undo them.
 fn finish(
     mut handle: Box<dyn ProjectHandle>,
     (project, sender): (&ProjectArgs, &Sender),
@@ -280,7 +309,7 @@ fn finish(
         false => String::new(),
     };
     let text = match receipt.known {
-        true => format!("{text}, as before: nothing new is stored"),
+        true => format!("{text}, as before: nothing changed"),
         false => text,
     };
     output.result(&format!("{text}{undo}.\n"), &json!(receipt));

@@ -54,7 +54,7 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     if !output.json {
         let (items, classes) = (truth.classes.len(), truth.names.len());
         output.print(&format!(
-            "{}: {items} items, {classes} classes, no labels shown to the machine.\n",
+            "{}: {items} items, {classes} classes; their labels are hidden from DiAL.\n",
             pool.name
         ));
     }
@@ -160,11 +160,11 @@ fn say(
         ),
     };
     let expected = expected(session).map_or(String::new(), |text| {
-        format!(" Without looking, DiAL expects {text}.")
+        format!(" From its labels alone DiAL expects {text}.")
     });
     let text = format!(
         "\n{}\n{first}after {} {:.1} % of the other {all} items{known} are classified right.{expected}\n\n\
-         Look at  {}\n\nWhat to type next:\n{}\n({:.1} s)\n",
+         Open  {}\n\nWhat to type next:\n{}\n({:.1} s)\n",
         summary::table(runs, summary::n_clusters(truth)),
         count(labelled, "answer", "answers"),
         100.0 * accuracy,
@@ -209,7 +209,7 @@ fn next_steps(pool: &str) -> Vec<Step> {
             &format!("dial label {pool}"),
         ),
         step(
-            "label pictures of your own",
+            "label your own pictures",
             "dial label photos/ --classes cat,dog",
         ),
         step(
@@ -284,14 +284,14 @@ fn method_table(runs: &[Run], truth: &Truth) -> Table {
     let mut rows = summary::rows(runs, summary::n_clusters(truth));
     let header = rows.remove(0);
     Table {
-        caption: "Accuracy in % after so many questions, with 95 % confidence.".into(),
+        caption: "Accuracy in % by number of questions, with 95 % confidence intervals.".into(),
         numeric: (0..header.len()).map(|column| column > 0).collect(),
         header,
         rows,
     }
 }
 
-/// Counts of true against believed class over the unlabelled items.
+/// Counts of true against predicted class over the unlabelled items.
 fn confusion(truth: &Truth, session: &Session<'_>) -> Confusion {
     let mut counts = vec![vec![0; truth.names.len()]; truth.names.len()];
     for (node, class) in unlabelled(truth, session) {
@@ -344,7 +344,7 @@ fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> 
             .filter(|&is| is != class)
             .map(|is| &truth.names[is.index()]);
         let verdict = wrong.map_or(String::new(), |is| format!(", is {is}"));
-        items::card(
+        items::gallery_item(
             pool,
             node,
             name.clone(),
@@ -357,7 +357,7 @@ fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> 
     let asked = |&node: &NodeId| {
         let name = truth.classes[node.index()]
             .map_or(String::new(), |class| truth.names[class.index()].clone());
-        items::card(pool, node, name, items::called(pool, node))
+        items::gallery_item(pool, node, name, items::called(pool, node))
     };
     let gallery = |title: &str, caption: &str, items| Gallery {
         title: title.into(),
@@ -367,18 +367,18 @@ fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> 
     vec![
         gallery(
             "Most certain",
-            "The items nobody was asked about whose class is surest, with the believed class and its probability p, which \
+            "The unlabelled items with the most probable class, with the predicted class and its probability p, which \
              is calibrated on the answers.",
             nodes.iter().take(12).map(believed).collect(),
         ),
         gallery(
             "Least certain",
-            "Where the machine is most likely to be wrong.",
+            "Where DiAL is most likely to be wrong.",
             nodes.iter().rev().take(12).map(believed).collect(),
         ),
         gallery(
             "What was asked",
-            "Some of the answers that taught the machine all of this.",
+            "Some of the answers that DiAL learnt from.",
             session.labelled().iter().take(24).map(asked).collect(),
         ),
     ]

@@ -5,7 +5,8 @@ use std::path::Path;
 use dial::config::PropagationKind;
 use dial::knn::Neighbours;
 use dial::{Engine, Graph, NodeId};
-use dial_data::{Buffer, Pool, Truth};
+use dial_data::{Buffer, Copies, Pool, Show, Truth};
+use dial_store::Folder;
 use serde_json::{Value, json};
 
 use crate::cli::args::Doctor;
@@ -16,13 +17,24 @@ use crate::ui::failure::Failure;
 use crate::ui::items;
 use crate::ui::output::{Output, count};
 
-/// How many class sizes the text lists.
-const SHOWN: usize = 20;
+/// The number of class sizes that the text lists.
+const MAX_CLASS_SIZES: usize = 20;
+/// The number of groups of copies whose items are named, and the number of those in the text.
+const MAX_GROUPS: usize = 5;
+const MAX_NAMED: usize = 4;
 
 /// Runs the command.
 pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
-    if args.verify || graph_file::is_graph(Path::new(&args.engine.pool.pool)) {
+    if args.verify || graph_file::holds_graph(Path::new(&args.engine.pool.pool)) {
         return graph_file::examine(&args.engine.pool.pool, args.verify, output);
+    }
+    if Folder(args.engine.pool.pool.clone().into())
+        .database()
+        .is_file()
+    {
+        let name = &args.engine.pool.pool;
+        let text = format!("{name} is a project, not a pool. Use dial status {name}.");
+        return Err(Failure::settings(text));
     }
     let file = args.engine.saved.as_ref();
     let work = if file.is_some() {
@@ -30,7 +42,7 @@ pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
     } else {
         Work::Label(0)
     };
-    let choices = prepare::paper(prepare::choices(&args.engine));
+    let choices = prepare::paper(prepare::choices(&args.engine)?);
     prepare::check(&choices)?;
     let pool = prepare::open(&args.engine.pool, &args.engine.graph, work, output)?;
     let quiet = Output {
@@ -47,12 +59,13 @@ pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
         findings: Vec::new(),
     };
     exam.features(&pool, &built);
+    exam.copies(&pool, output)?;
     exam.graph(&graph);
     if let Some(neighbours) = &built.neighbours {
         exam.hubs(neighbours);
     }
     exam.memory(
-        Shape::of(&pool, args.engine.graph.k.number(pool.matrix.n)),
+        Shape::of(&pool, args.engine.graph.neighbours(pool.matrix.n)),
         work,
     );
     if built.engine.config.propagation == PropagationKind::Poisson {
@@ -106,7 +119,7 @@ impl Exam {
                 "exact duplicate groups",
             );
             self.findings
-                .push(format!("note[N4]: {groups}; {}", prepare::COPIES));
+                .push(format!("note[N4]: {groups}; {}", prepare::COPIES_NOTE));
         }
         if let Some(truth) = &pool.truth {
             let differs = |group: &&Vec<usize>| {
@@ -116,7 +129,7 @@ impl Exam {
             let torn = groups.iter().filter(differs).count();
             if torn > 0 {
                 self.findings.push(format!(
-                    "warn[N4]: {} different labels; no method can tell them apart.",
+                    "warn[N4]: {} different labels; no method can separate them.",
                     count(
                         torn,
                         "group of identical items holds",
@@ -125,6 +138,46 @@ impl Exam {
                 ));
             }
         }
+    }
+
+    /// Texts and pictures that are there more than once.
+    fn copies(&mut self, pool: &Pool, output: &Output) -> Result<(), Failure> {
+        if matches!(pool.show, Show::Numbers(_) | Show::Scene(_)) {
+            return Ok(());
+        }
+        let id = |row: usize| (pool.ids.as_ref()).map_or(row.to_string(), |ids| ids[row].clone());
+        let (what, mut exact) = (pool.show.word(), 0);
+        for (which, name) in [
+            (Copies::Exact, "exact_copies"),
+            (Copies::Near, "near_copies"),
+        ] {
+            let groups = pool.copies(which, &output.control())?;
+            let items: usize = groups.iter().map(|group| group.len() - 1).sum();
+            let named = |group: &Vec<usize>| group.iter().map(|&row| id(row)).collect();
+            let first: Vec<Vec<String>> = groups.iter().take(MAX_GROUPS).map(named).collect();
+            let value = json!({ "groups": groups.len(), "items": items, "first": first });
+            let text = format!(
+                "{items} of other {what}s, in {}",
+                count(groups.len(), "group", "groups")
+            );
+            self.fact(name, value, text);
+            // Near ones are told where they are more.
+            if items == exact {
+                continue;
+            }
+            exact = items;
+            let shown: Vec<String> = first.iter().map(|ids| in_a_row(ids)).collect();
+            let (shown, copies) = (shown.join("; "), count(items, "copy", "copies"));
+            self.findings.push(match which {
+                Copies::Near => format!(
+                    "note: {copies} of other {what}s, exact or near ({shown}). A project asks for near ones once with --ask-once near."
+                ),
+                _ => format!(
+                    "note: {copies} of other {what}s ({shown}). A project asks for each group once; --ask-once none asks for all."
+                ),
+            });
+        }
+        Ok(())
     }
 
     fn graph(&mut self, graph: &Graph) {
@@ -154,7 +207,7 @@ impl Exam {
         self.fact("isolated_items", json!(isolated), isolated.to_string());
         if sizes.len() > 1 {
             self.findings.push(format!(
-                "note[N1]: {} components: labels do not cross between them; each needs a label of its own. \
+                "note[N1]: {} components: labels do not cross between them; each needs at least one label. \
                  A larger --k joins them.",
                 sizes.len()
             ));
@@ -186,7 +239,7 @@ impl Exam {
         let orphans = times.iter().filter(|&&t| t == 0.0).count();
         let largest = times.iter().copied().fold(0.0, f64::max);
         let text = format!(
-            "skewness {skewness:.2}; one item is a neighbour of {largest} others, {orphans} of none"
+            "skewness {skewness:.2}; the most frequent neighbour is in {largest} lists; {orphans} items are in none"
         );
         let value = json!({ "skewness": skewness, "largest": largest, "orphans": orphans });
         self.fact("hubness", value, text);
@@ -255,13 +308,13 @@ impl Exam {
             .for_each(|&class| sizes[usize::from(class)] += 1);
         let named = || truth.classes.iter().zip(&sizes);
         let mut text: Vec<String> = named()
-            .take(SHOWN)
+            .take(MAX_CLASS_SIZES)
             .map(|(c, s)| format!("{c}: {s}"))
             .collect();
-        if sizes.len() > SHOWN {
+        if sizes.len() > MAX_CLASS_SIZES {
             text.push(format!(
                 "and {}",
-                count(sizes.len() - SHOWN, "more class", "more classes")
+                count(sizes.len() - MAX_CLASS_SIZES, "more class", "more classes")
             ));
         }
         let object: serde_json::Map<String, Value> =
@@ -327,7 +380,7 @@ impl Exam {
         }
         text += "\n";
         if self.findings.is_empty() {
-            text += "Nothing to complain about: this pool is ready for labelling.\n";
+            text += "No problems found: this pool is ready for labelling.\n";
         }
         for finding in &self.findings {
             text += &format!("{finding}\n");
@@ -342,6 +395,13 @@ impl Exam {
             &json!({ "pool": pool, "facts": facts, "findings": self.findings }),
         );
     }
+}
+
+/// The first ids of a group: `a = b = c`.
+fn in_a_row(ids: &[String]) -> String {
+    let more = if ids.len() > MAX_NAMED { " = ..." } else { "" };
+    let first: Vec<&str> = ids.iter().take(MAX_NAMED).map(String::as_str).collect();
+    format!("{}{more}", first.join(" = "))
 }
 
 /// Pairs of labels joined by an edge, with the weight of the edge.
@@ -427,7 +487,7 @@ impl std::fmt::Display for Range {
         } = self;
         write!(
             f,
-            "{least:.3} least, {median:.3} median, {mean:.3} mean, {largest:.3} largest"
+            "min {least:.3}, median {median:.3}, mean {mean:.3}, max {largest:.3}"
         )
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use dial::Config;
 use dial_data::generate::clusters::Planted;
 use serde_json::json;
 
@@ -33,7 +34,7 @@ pub struct Clusters {
     #[arg(long, value_name = "C", default_value_t = 100)]
     pub clusters: usize,
     /// Seed of everything random
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = Config::default().seed)]
     pub seed: u64,
     /// Where to write the features (npy, f32); the labels go beside it
     #[arg(long, value_name = "FILE")]

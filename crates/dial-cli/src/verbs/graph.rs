@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dial::engine::graph_of;
+use dial::graph::build::Lists;
 use dial::graph::packed::PackedGraph;
 use dial_data::write::write_csr;
 use serde_json::json;
@@ -20,6 +21,7 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
     let files: Vec<&Path> = args.out.iter().map(PathBuf::as_path).collect();
     checks::check(&files, &args.pool.pool, &args.pool.inputs(None))?;
     let file = args.out.as_deref();
+    file.map_or(Ok(()), graph_file::check_ending)?;
     let compact = file.filter(|file| graph_file::is_graph(file));
     let work = if compact.is_some() {
         Work::Save
@@ -27,7 +29,7 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
         Work::Build
     };
     let choices = prepare::paper(prepare::graph_choices(&args.pool.how, &args.graph));
-    if let Some((file, rows)) = compact.zip(graph_file::rows_by_position(&args.pool, &args.graph)) {
+    if let Some((file, rows)) = compact.zip(graph_file::rows_by_position(&args.pool, &choices)) {
         let graph = graph_file::save_rows(&rows, &choices, args.graph.memory_limit, file, output)?;
         prepare::component_note(&graph, output);
         say(&args.pool.pool, &graph, args, output);
@@ -36,11 +38,10 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
     checks::spare_pictures(&files, &pool)?;
     let config = prepare::config(&pool, choices, output)?;
-    let graph = graph_of(
-        &prepare::search(&pool, &config, output)?,
-        &config,
-        &output.control(),
-    )?;
+    let found = prepare::search(&pool, &config, output)?;
+    let lists = Lists::from(&found.neighbours);
+    let graph = graph_of(&lists, found.order.clone(), &config, &output.control())?;
+    drop(found);
     prepare::component_note(&graph, output);
     match (compact, file) {
         (Some(file), _) => graph_file::save(&pool, &graph, &config, file, output)?,

@@ -1,4 +1,4 @@
-//! `dial log`: what was decided, in words; and what an undo took back.
+//! `dial log`: the decisions of a project, and what an undo took back.
 
 use clap::Args;
 use dial_server::ProjectHandle;
@@ -11,12 +11,12 @@ use crate::plan::project::ProjectArgs;
 use crate::ui::failure::Failure;
 use crate::ui::output::{Output, who};
 
-/// An undo is looked for among so many of the latest records.
+/// The latest records that are searched for an undo.
 const LOOKED_AT: usize = 5_000;
 /// Records that are fetched at once.
-const PAGE: usize = 1000;
-/// So many decisions of a group are named.
-const NAMED: usize = 5;
+const RECORDS_PER_READ: usize = 1000;
+/// The largest number of decisions of a group that are named.
+const MAX_NAMED_DECISIONS: usize = 5;
 
 /// `dial log`.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ Example:
 pub struct LogArgs {
     #[command(flatten)]
     pub project: ProjectArgs,
-    /// How many of the latest decisions
+    /// Number of decisions to list, the latest first
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = positive)]
     pub limit: usize,
 }
@@ -57,7 +57,7 @@ pub fn run(args: &LogArgs, output: &Output) -> Result<(), Failure> {
     let mut text: String = page.rows.iter().map(line).collect();
     if page.rows.len() < page.total {
         text.push_str(&format!(
-            "{} more before these; --limit shows them.\n",
+            "{} earlier ones; --limit shows them.\n",
             page.total - page.rows.len()
         ));
     }
@@ -69,7 +69,7 @@ pub fn run(args: &LogArgs, output: &Output) -> Result<(), Failure> {
 fn latest(project: &mut dyn ProjectHandle, limit: usize) -> Result<Page<HistoryRow>, Failure> {
     let mut rows = Vec::new();
     loop {
-        let (offset, wanted) = (rows.len(), (limit - rows.len()).min(PAGE));
+        let (offset, wanted) = (rows.len(), (limit - rows.len()).min(RECORDS_PER_READ));
         let part = Part {
             offset,
             limit: wanted,
@@ -86,10 +86,10 @@ fn latest(project: &mut dyn ProjectHandle, limit: usize) -> Result<Page<HistoryR
 
 /// What an undo or redo that was just stored is about: the group, and its decisions in words, as far as they are found.
 pub fn undone(project: &mut dyn ProjectHandle, receipt: &Receipt) -> Option<(u64, Vec<String>)> {
-    // Only for the words: without them it is done all the same.
+    // Only for the message: the undo is stored already.
     let page = latest(project, LOOKED_AT).ok()?;
     let row = page.rows.iter().find(|row| row.seq == receipt.seq)?;
-    let group = row.text.strip_prefix("group ")?.parse().ok()?;
+    let group = row.of?;
     let mine = |row: &&HistoryRow| {
         row.group == group && !matches!(row.kind.as_str(), "undo" | "redo" | "resolved" | "known")
     };
@@ -99,15 +99,15 @@ pub fn undone(project: &mut dyn ProjectHandle, receipt: &Receipt) -> Option<(u64
     ))
 }
 
-/// Some decisions of a group in words.
-pub fn named(group: u64, decisions: &[String]) -> String {
+/// Some decisions of a group in words; there are so many in all.
+pub fn named(group: u64, decisions: &[String], all: usize) -> String {
     let some = decisions
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMED_DECISIONS)
         .map(String::as_str)
         .collect::<Vec<_>>()
         .join(", ");
-    match decisions.len().saturating_sub(NAMED) {
+    match all.saturating_sub(MAX_NAMED_DECISIONS) {
         _ if decisions.is_empty() => format!("group {group}"),
         0 => some,
         more => format!("{some} and {more} more"),
@@ -119,9 +119,15 @@ fn in_words(row: &HistoryRow) -> String {
     let HistoryRow {
         kind, item, text, ..
     } = row;
+    if let Some(of) = row.of {
+        let about = item
+            .as_ref()
+            .map_or(String::new(), |item| format!("{item}: "));
+        return format!("{kind} group {of} ({about}{text})");
+    }
     match (kind.as_str(), item) {
         ("label", Some(item)) => format!("{item} = {text}"),
-        ("conflict", Some(item)) => format!("{item} = {text}, kept aside"),
+        ("conflict", Some(item)) => format!("{item} = {text}, a conflict"),
         ("known", Some(item)) => format!("{item} = {text}, as before"),
         (_, Some(item)) => format!("{kind} {item}"),
         (_, None) => format!("{kind} {text}").trim_end().to_string(),

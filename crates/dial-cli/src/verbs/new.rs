@@ -1,23 +1,31 @@
-//! `dial new`: a project of a pool, with its graph, its classes and the way it will ask.
+//! `dial new`: makes a project from a pool, with its graph, its classes and its way of asking.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dial::acquisition::Score;
+use dial::engine::COLUMNS_KEPT;
 use dial::{Choices, Policy};
 use dial_baselines::methods::Method;
-use dial_data::{Fingerprint, Pool};
+use dial_data::{Copies, Fingerprint, Pool, alike};
 use dial_store::{
-    Decision, ENDING, Folder, Given, GivenGraph, Import, Imported, Item, Journal, Material,
-    Project, Recipe, Said, random_id,
+    Decision, Folder, GivenGraph, Import, Imported, Journal, PROJECT_ENDING, PreparedPool, Project,
+    Recipe, random_id,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::args::{BeliefArgs, EngineArgs, positive};
+use crate::cli::pool_args::{PoolArgs, embeddings_of};
 use crate::plan::memory::Work;
 use crate::plan::prepare;
 use crate::plan::project::{journal, now};
 use crate::ui::failure::Failure;
 use crate::ui::output::{Output, count};
+
+/// Names that are compared, and pairs that are almost the same of which a note speaks, at most.
+const MOST_NAMES: usize = 1000;
+const MOST_PAIRS: usize = 5;
 
 /// `dial new`.
 #[derive(Debug, Args)]
@@ -32,16 +40,21 @@ pub struct New {
     #[command(flatten)]
     pub asking: Asking,
     /// Folder of the project [default: the name of the pool, in this folder]
-    #[arg(long, value_name = "NAME.dial")]
+    #[arg(long, value_name = "NAME.dial", help_heading = "Project")]
     pub project: Option<PathBuf>,
-    /// The classes [default: those of the known labels of the pool, if it has any]
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
+    /// The classes [default: those of the known labels of the pool]
+    #[arg(
+        long,
+        value_name = "A,B,...",
+        value_delimiter = ',',
+        help_heading = "Project"
+    )]
     pub classes: Vec<String>,
     /// Take the known labels of the pool as labels of the project
-    #[arg(long)]
+    #[arg(long, help_heading = "Project")]
     pub with_labels: bool,
     /// How the database is written: wal, or rollback where the file system is unsafe for that (slower)
-    #[arg(long, value_name = "HOW", default_value = "wal", value_parser = journal)]
+    #[arg(long, value_name = "HOW", default_value = "wal", value_parser = journal, help_heading = "Project")]
     pub journal: Journal,
 }
 
@@ -49,24 +62,32 @@ pub struct New {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Asking")]
 pub struct Asking {
-    /// auto, or a score: variance, margin, margin-range, entropy, least-confidence, norm or random [default: auto; variance
-    /// in certified precision]
-    #[arg(long, value_name = "NAME")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        help = "auto, or a score such as variance or random [default: auto]",
+        long_help = format!("auto, or a score: {} [default: auto; variance in certified precision and without Poisson \
+            propagation]", Score::words())
+    )]
     pub acquisition: Option<Method>,
-    /// max, proportional or uniform
-    #[arg(long, value_name = "NAME", default_value = "max")]
-    pub policy: Policy,
+    /// max, proportional or uniform [default: max]
+    #[arg(long, value_name = "NAME")]
+    pub policy: Option<Policy>,
     #[command(flatten)]
     pub belief: BeliefArgs,
-    /// Seed of everything random
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    pub seed: u64,
-    /// How many people are to answer for each item
+    /// Seed of everything random [default: 0]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+    /// Number of people who answer for each item
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
     pub overlap: usize,
-    /// Share of the questions of a server that are drawn at random, to measure accuracy: 0 to 0.5
+    /// Share of the questions that are drawn at random, to measure accuracy: 0 to 0.5
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
     pub audit: f64,
+    /// Copies that are asked once, by the first of them: exact (the same text or picture), near (also differing in
+    /// punctuation, scaled or compressed again) or none
+    #[arg(long, value_name = "COPIES", default_value_t = Copies::Exact)]
+    pub ask_once: Copies,
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -78,7 +99,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 /// Columns of a session: those it keeps, the field and the vectors of a solve.
-const COLUMNS: usize = 256 + 50;
+const SESSION_COLUMNS: usize = COLUMNS_KEPT + 50;
 
 /// Runs the command.
 pub fn run(args: &New, output: &Output) -> Result<(), Failure> {
@@ -90,7 +111,7 @@ pub fn run(args: &New, output: &Output) -> Result<(), Failure> {
         pool,
         imported,
     } = &made;
-    let status = dial_store::Status::of(project);
+    let status = dial_store::Status::of(&project.snapshot());
     let classes: Vec<&str> = status
         .classes
         .iter()
@@ -111,7 +132,7 @@ pub fn run(args: &New, output: &Output) -> Result<(), Failure> {
         .cloned()
         .unwrap_or_else(|| unreachable!("a new project has a recipe"));
     let text = format!(
-        "Made {typed}\n\n  pool        {pool}, {}\n  classes     {}\n{known}  asking by   {}, seed {}\n\nNext: {next}\n",
+        "Created {typed}\n\n  pool        {pool}, {}\n  classes     {}\n{known}  asking by   {}, seed {}\n\nNext: {next}\n",
         count(status.items, "item", "items"),
         if classes.is_empty() {
             "none yet".into()
@@ -128,11 +149,29 @@ pub fn run(args: &New, output: &Output) -> Result<(), Failure> {
         "items": status.items,
         "classes": classes,
         "labels": status.labels,
-        "recipe": recipe,
+        "recipe": view(&recipe),
         "version": status.version,
     });
     output.result(&text, &json);
     Ok(())
+}
+
+/// A recipe in today's words: those of the log are never changed, because its records are chained by their bytes.
+fn view(recipe: &Recipe) -> Value {
+    let mut view = json!(recipe);
+    let fields = view
+        .as_object_mut()
+        .expect("a recipe is a record of fields");
+    for (stored, word) in [("kernel", "weights"), ("reading", "read")] {
+        let value = fields.remove(stored).unwrap_or_default();
+        fields.insert(word.into(), value);
+    }
+    fields.remove("belief");
+    fields.insert(
+        "calibration".into(),
+        json!(recipe.config.calibration.to_string()),
+    );
+    view
 }
 
 /// Makes a project, to be labelled at once.
@@ -149,10 +188,20 @@ struct Made {
     imported: Option<Imported>,
 }
 
-/// Refuses what makes no sense before anything is read.
+/// Refuses contradictory arguments before anything is read.
 fn check(args: &New) -> Result<(), Failure> {
-    if args.classes.len() == 1 {
-        return Err(dial::Error::TooFewClasses(1).into());
+    if let [only] = args.classes.as_slice() {
+        let next = "Name at least two (--classes A,B), or leave out --classes and add classes while labelling.";
+        let text = format!("--classes names one class, {only:?}. Nothing was created. {next}");
+        return Err(Failure::too_few_classes(text));
+    }
+    let mut seen = HashSet::new();
+    if let Some(twice) = args.classes.iter().find(|name| !seen.insert(name.trim())) {
+        let text = format!(
+            "--classes names {:?} twice. Nothing was created.",
+            twice.trim()
+        );
+        return Err(Failure::settings(format!("{text} Name each class once.")));
     }
     prepare::check(&choices(args)?)?;
     args.project
@@ -162,10 +211,10 @@ fn check(args: &New) -> Result<(), Failure> {
 
 fn ended(folder: &Path) -> PathBuf {
     let name = folder.to_string_lossy();
-    if name.ends_with(ENDING) {
+    if name.ends_with(PROJECT_ENDING) {
         folder.to_path_buf()
     } else {
-        PathBuf::from(format!("{name}{ENDING}"))
+        PathBuf::from(format!("{name}{PROJECT_ENDING}"))
     }
 }
 
@@ -173,7 +222,7 @@ fn free(folder: &Path) -> Result<(), Failure> {
     match folder.exists() {
         false => Ok(()),
         true => Err(Failure::storage(format!(
-            "{}: is there already. Nothing was changed. Choose another --project, or go on with it: dial ask {}.",
+            "{} is there already. Nothing was changed. Choose another --project, or continue this one: dial ask {}.",
             folder.display(),
             folder.display()
         ))),
@@ -181,17 +230,27 @@ fn free(folder: &Path) -> Result<(), Failure> {
 }
 
 fn make(args: &New, output: &Output) -> Result<Made, Failure> {
-    // The labels to ignore stay in the pool: a project does not ask for them, but knows of them.
-    let mut pool_args = args.engine.pool.clone();
-    let ignored = std::mem::take(&mut pool_args.how.ignore_label);
-    let pool = prepare::open(&pool_args, &args.engine.graph, Work::Label(COLUMNS), output)?;
-    let folder = args
+    let ignored = args.engine.pool.how.ignore_label.clone();
+    let mut place = args.engine.pool.clone();
+    // Embeddings are kept beside the project, under its name.
+    place.how.embeddings = args
         .project
         .as_deref()
-        .map_or_else(|| PathBuf::from(format!("{}{ENDING}", pool.name)), ended);
+        .map(|project| embeddings_of(&ended(project).with_extension("")));
+    let pool = prepare::open_to_label(
+        &place,
+        &args.engine.graph,
+        Work::Label(SESSION_COLUMNS),
+        output,
+    )?;
+    let folder = args.project.as_deref().map_or_else(
+        || PathBuf::from(format!("{}{PROJECT_ENDING}", pool.name)),
+        ended,
+    );
     free(&folder)?;
     let (name, control) = (pool.name.clone(), output.control());
     let classes = classes(args, &pool, &ignored);
+    note_alike(&classes, &pool, output);
     let (saved, choices) = match &args.engine.saved {
         Some(file) => {
             let (saved, choices) = prepare::load(&pool, &choices(args)?, file, output)?;
@@ -200,8 +259,8 @@ fn make(args: &New, output: &Output) -> Result<Made, Failure> {
         None => (None, choices(args)?),
     };
     let config = prepare::config(&pool, choices, output)?;
-    // A graph of ours can be built again from the features; any other is needed as it is.
-    let given = saved.as_ref().filter(|(_, saved)| saved.recipe.is_none());
+    // A graph that dial built can be built again from the features; any other is kept as it is.
+    let given = saved.as_ref().filter(|(_, saved)| saved.made().is_none());
     let given = given.map(|(file, saved)| GivenGraph {
         file: absolute(file),
         fingerprint: Fingerprint::of_graph(&saved.graph).to_string(),
@@ -210,11 +269,12 @@ fn make(args: &New, output: &Output) -> Result<Made, Failure> {
     let recipe = Recipe {
         config,
         graph: given,
-        ..recipe(args, ignored)
+        ..recipe(args, &place, ignored)
     };
-    let material = Material::of(pool, &recipe, graph, &control)?;
-    prepare::graph_notes(&material.engine, material.pool.matrix.features()?, output);
-    let settings = material.engine.settle(classes.len().max(2), &control)?;
+    let prepared = PreparedPool::of(pool, &recipe, graph, &control)?;
+    prepare::graph_notes(&prepared.engine, prepared.pool.matrix.features()?, output);
+    copies_note(&prepared, output);
+    let settings = prepared.engine.fix_prior(classes.len().max(2), &control)?;
     let mut first: Vec<Decision> = classes
         .into_iter()
         .map(|name| Decision::AddClass { name })
@@ -223,24 +283,27 @@ fn make(args: &New, output: &Output) -> Result<Made, Failure> {
     let made = Project::create(
         &folder,
         args.journal,
-        &material.recipe,
-        material.pool.ids.as_deref(),
+        &prepared.recipe,
+        prepared.pool.ids.as_deref(),
         first,
         now(),
     );
     let mut project = match made {
-        // Somebody else was faster.
+        // Another process made the folder first.
         Err(error) if error.code() == "S5" => return free(&folder).and(Err(error.into())),
         made => made?,
     };
-    if let Err(error) = material.keep_graph(&Folder(folder.clone()), &control) {
+    if let Err(error) = prepared.keep_graph(&Folder(folder.clone()), &control) {
         output.note(&format!(
             "note: the graph could not be kept and will be built again: {error}"
         ));
     }
     let imported = match args.with_labels {
-        true => Some(known_labels(&mut project, &material)?),
-        false => None,
+        true => Some(known_labels(&mut project, &prepared)?),
+        false => {
+            offer(&prepared, &folder, output);
+            None
+        }
     };
     Ok(Made {
         folder,
@@ -248,6 +311,56 @@ fn make(args: &New, output: &Output) -> Result<Made, Failure> {
         pool: name,
         imported,
     })
+}
+
+/// Says how many items are not asked because another one shows the same.
+fn copies_note(prepared: &PreparedPool, output: &Output) {
+    let (copies, which) = (prepared.copies, prepared.recipe.ask_once);
+    if copies > 0 {
+        let all = prepared.pool.matrix.n;
+        output.note(&format!(
+            "note: {copies} of {all} items will not be asked, as {which} copies of earlier ones (--ask-once none asks for \
+             them, too)."
+        ));
+    }
+}
+
+/// Says that some items of the pool have labels, and how to take them over.
+fn offer(prepared: &PreparedPool, folder: &Path, output: &Output) {
+    let (known, all) = (prepared.partly_known(), prepared.pool.matrix.n);
+    if known > 0 {
+        let folder = folder.display();
+        output.note(&format!(
+            "note: {known} of {all} items have a label in the pool; they are asked like all others. To take those labels over: dial \
+             import {folder} --of-pool, or choose so on the page (for a new project: --with-labels)."
+        ));
+    }
+}
+
+/// Says which names, of the classes and of the labels of the pool, are likely to mean the same.
+fn note_alike(classes: &[String], pool: &Pool, output: &Output) {
+    let known = pool.truth.iter().flat_map(|truth| &truth.classes);
+    let known = known.filter(|name| !classes.contains(name));
+    let names = classes.iter().chain(known).take(MOST_NAMES);
+    let names: Vec<String> = names.cloned().collect();
+    let pairs = alike(&names);
+    let listed: Vec<String> = pairs
+        .iter()
+        .take(MOST_PAIRS)
+        .map(|(first, second)| format!("{first} and {second}"))
+        .collect();
+    if listed.is_empty() {
+        return;
+    }
+    let more = match pairs.len().saturating_sub(MOST_PAIRS) {
+        0 => String::new(),
+        more => format!(", and {}", count(more, "pair more", "pairs more")),
+    };
+    output.note(&format!(
+        "note: these names of classes are almost the same: {}{more}. If they mean one class: dial class PROJECT merge FROM INTO, or Edit classes on \
+         the page.",
+        listed.join(", ")
+    ));
 }
 
 /// The classes as typed, or those of the known labels.
@@ -268,7 +381,7 @@ fn classes(args: &New, pool: &Pool, ignored: &[String]) -> Vec<String> {
 
 /// What was typed, as choices.
 fn choices(args: &New) -> Result<Choices, Failure> {
-    let mut choices = prepare::choices(&args.engine);
+    let mut choices = prepare::choices(&args.engine)?;
     args.asking.belief.choose(&mut choices);
     choices.acquisition = match args.asking.acquisition {
         Some(method) if Method::from(method.asking()) != method => {
@@ -281,8 +394,8 @@ fn choices(args: &New) -> Result<Choices, Failure> {
         }
         method => method.map(Method::asking),
     };
-    choices.policy = Some(args.asking.policy);
-    choices.seed = Some(args.asking.seed);
+    choices.policy = args.asking.policy;
+    choices.seed = args.asking.seed;
     Ok(choices)
 }
 
@@ -291,56 +404,37 @@ fn absolute(file: &PathBuf) -> PathBuf {
 }
 
 /// The part of the recipe that is about the project.
-fn recipe(args: &New, ignored: Vec<String>) -> Recipe {
-    let place = match args.engine.pool.pool.starts_with("builtin:") {
-        true => args.engine.pool.pool.clone(),
-        false => absolute(&PathBuf::from(&args.engine.pool.pool))
-            .display()
-            .to_string(),
+fn recipe(args: &New, pool: &PoolArgs, ignored: Vec<String>) -> Recipe {
+    let place = match pool.pool.starts_with("builtin:") {
+        true => pool.pool.clone(),
+        false => absolute(&PathBuf::from(&pool.pool)).display().to_string(),
     };
-    let mut how = args.engine.pool.how.options();
+    let mut how = pool.options();
     how.features_file = how.features_file.as_ref().map(absolute);
     how.labels_file = how.labels_file.as_ref().map(absolute);
+    if let Some(embed) = &mut how.embed {
+        embed.model = absolute(&embed.model);
+        embed.kept = embed.kept.as_ref().map(absolute);
+    }
     Recipe {
         ignore_labels: ignored,
         overlap: args.asking.overlap,
         audit: args.asking.audit,
+        ask_once: args.asking.ask_once,
         ..Recipe::new(&place, how)
     }
 }
 
 /// Takes the known labels of the pool as labels, in one group.
-fn known_labels(project: &mut Project, material: &Material) -> Result<Imported, Failure> {
-    let pool = &material.pool;
-    let Some(truth) = &pool.truth else {
-        let text = format!(
-            "{}: this pool has no labels to take. The project was made without.",
-            pool.name
-        );
-        return Err(Failure::input(
-            "I12",
-            format!("{text} Import some: dial import."),
-        ));
-    };
-    let labels = truth
-        .labels
-        .iter()
-        .enumerate()
-        .filter_map(|(row, label)| Some((row, truth.classes.get(usize::from((*label)?))?)));
-    let given = labels
-        .filter(|(_, class)| !material.recipe.ignore_labels.contains(class))
-        .map(|(row, class)| Given {
-            item: Item::Row(row, pool.matrix.n),
-            said: Said::Label {
-                annotator: None,
-                classes: vec![(class.clone(), 1.0)],
-                order: None,
-            },
-            place: format!("row {row}"),
-        });
+fn known_labels(project: &mut Project, prepared: &PreparedPool) -> Result<Imported, Failure> {
+    if prepared.pool.truth.is_none() {
+        let text = "this pool has no known labels. The project was made without labels. Import labels with dial import.";
+        return Err(Failure::pool("I12", text.into()));
+    }
     let how = Import {
         add_classes: true,
         ..Import::default()
     };
-    Ok(project.import_given(&pool.name, given.collect(), &how, &random_id()?, now())?)
+    let (source, labels) = (&prepared.pool.name, prepared.known_labels());
+    Ok(project.import_labels(source, labels, &how, &random_id()?, now())?)
 }

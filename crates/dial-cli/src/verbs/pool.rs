@@ -1,12 +1,14 @@
-//! `dial pool`: where the pool of a project is, and a new place for it after it has moved.
+//! `dial pool`: shows where the pool of a project is, or points the project to its new place.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dial_store::{Material, Recipe, random_id};
+use dial_data::Embed;
+use dial_store::{PreparedPool, Recipe, random_id};
 use serde_json::json;
 
-use crate::plan::project::{ProjectArgs, now, open, served};
+use crate::cli::pool_args::embeddings_of;
+use crate::plan::project::{ProjectArgs, now};
 use crate::ui::failure::Failure;
 use crate::ui::output::{Output, count};
 
@@ -21,13 +23,16 @@ Labels belong to the ids of items and stay, also those of items that the pool do
 pub struct PoolPlace {
     #[command(flatten)]
     pub project: ProjectArgs,
-    /// The pool as it is now: a file, a folder or builtin:NAME
+    /// The new place of the pool: a file, a folder or builtin:NAME
     #[arg(value_name = "POOL")]
     pub pool: Option<String>,
-    /// Its file of features, if the project has one and that has moved too
+    /// The new place of its file of features, if the project has one
     #[arg(long, value_name = "FILE", requires = "pool")]
     pub features: Option<PathBuf>,
-    /// Its file of labels, if the project has one and that has moved too
+    /// Embed the pool by this model from now on; the graph is built again
+    #[arg(long, value_name = "MODEL", requires = "pool")]
+    pub embed: Option<Embed>,
+    /// The new place of its file of labels, if the project has one
     #[arg(long, value_name = "FILE", requires = "pool")]
     pub labels: Option<PathBuf>,
 }
@@ -47,26 +52,18 @@ pub fn run(args: &PoolPlace, output: &Output) -> Result<(), Failure> {
         output.result(&lines.collect::<String>(), &json);
         return Ok(());
     }
-    if served(&args.project.folder(), output)?.is_some() {
-        let text = format!(
-            "{}: a server has the project. Nothing was changed.",
-            args.project.typed()
-        );
-        return Err(Failure::held(format!(
-            "{text} End the server, then say where the pool is."
-        )));
-    }
-    let mut project = open(&args.project.folder().0, args.project.journal)?;
+    let mut project = args.project.take_from_server(output)?;
     let (Some(folder), Some(recipe)) = (project.folder().cloned(), project.log().recipe().cloned())
     else {
         unreachable!("a project of the command lies in a folder and has a pool");
     };
     let (recipe, control) = (moved(&recipe, args)?, output.control());
-    let material = Material::open(&recipe, &folder, &control)?;
+    let prepared = PreparedPool::open(&recipe, &folder, &control);
+    let prepared = prepared.map_err(|error| too_small(error, &recipe.pool))?;
     let before = project.item_ids()?;
-    let (recipe, ids) = (material.recipe.clone(), material.pool.ids.clone());
+    let (recipe, ids) = (prepared.recipe.clone(), prepared.pool.ids.clone());
     project.change_pool(recipe.clone(), ids.as_deref(), random_id()?, now())?;
-    if let Err(error) = material.keep_graph(&folder, &control) {
+    if let Err(error) = prepared.keep_graph(&folder, &control) {
         output.note(&format!(
             "note: the graph could not be kept and will be built again: {error}"
         ));
@@ -80,19 +77,36 @@ pub fn run(args: &PoolPlace, output: &Output) -> Result<(), Failure> {
         .count();
     let items = count(recipe.items, "item", "items");
     let mut text = format!(
-        "The pool is {}, {items}; {found} of {} are as before.\n",
+        "The pool is {}, {items}; {found} of {} are unchanged.\n",
         recipe.pool,
         before.len()
     );
     if gone > 0 {
         text.push_str(&format!(
-            "{} of items that are not there; they are kept. If this is another pool, say so again with the right one.\n",
+            "{} of items that are missing in this pool; they are kept. If this is the wrong pool, run this again with the right one.\n",
             count(gone, "label is", "labels are")
         ));
     }
     let json = json!({ "pool": recipe.pool, "items": recipe.items, "found": found, "gone": gone });
     output.result(&text, &json);
     Ok(())
+}
+
+/// An error about a pool with too few items for the neighbours of the project, which cannot be changed here.
+fn too_small(error: dial_store::Error, pool: &str) -> Failure {
+    match error {
+        dial_store::Error::Core(dial::Error::TooFewItems { k, n }) if k > 1 => {
+            let needed = format!(
+                "The project uses k = {k}, so its pool needs at least {} items",
+                k + 1
+            );
+            Failure::input(
+                "I8",
+                format!("{needed}; {pool} has {n}. Nothing was changed."),
+            )
+        }
+        error => error.into(),
+    }
 }
 
 /// A recipe with its pool in a new place.
@@ -121,6 +135,20 @@ fn moved(recipe: &Recipe, args: &PoolPlace) -> Result<Recipe, Failure> {
         if let Some(file) = typed {
             *known = Some(there(file)?);
         }
+    }
+    if let Some(embed) = &args.embed {
+        let folder = args.project.folder().0;
+        let usual = || embeddings_of(&absolute(&folder).with_extension(""));
+        let kept = reading
+            .embed
+            .take()
+            .and_then(|before| before.kept)
+            .unwrap_or_else(usual);
+        reading.embed = Some(Embed {
+            model: there(&embed.model)?,
+            kept: Some(kept),
+            ..embed.clone()
+        });
     }
     Ok(recipe)
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dial_server::http::wire::{Part, Wanted, Which};
+use dial_store::Format;
 use serde_json::{Map, Value, json};
 
 use crate::plan::project::ProjectArgs;
@@ -13,22 +14,21 @@ use crate::ui::output::{Output, count, table};
 use crate::verbs::exchange;
 
 /// Labels at odds with the others that are listed.
-const SUSPECTS: usize = 10;
+const MAX_SUSPECTS: usize = 10;
 
 /// `dial predict`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
   dial predict photos.dial --item cat17.jpg --item cat18.jpg
-  dial predict photos.dial --out beliefs.parquet")]
+  dial predict photos.dial --out predictions.csv")]
 pub struct Predict {
     #[command(flatten)]
     pub project: ProjectArgs,
     /// An item, by id; may be repeated [default: a summary of all]
     #[arg(long, value_name = "ID")]
     pub item: Vec<String>,
-    /// Everything about every item as .csv, .jsonl, .npz or .parquet, as dial export does
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help = format!("Everything about every item as {}, as dial export does", Format::endings()))]
     pub out: Option<PathBuf>,
 }
 
@@ -47,6 +47,8 @@ pub fn run(args: &Predict, output: &Output) -> Result<(), Failure> {
         let wanted = Wanted {
             format: format.to_string(),
             labels_only: false,
+            original_columns: None,
+            preview: None,
         };
         exchange::write(file, &project.export(&wanted)?)?;
     }
@@ -81,13 +83,13 @@ pub fn run(args: &Predict, output: &Output) -> Result<(), Failure> {
     let mut text = format!("{}\n{words}\n", table(&rows));
     let part = Part {
         offset: 0,
-        limit: SUSPECTS,
+        limit: MAX_SUSPECTS,
         search: String::new(),
     };
     let suspects = project.suspects(&part)?;
     if suspects.total > 0 {
         let total = count(suspects.total, "label is", "labels are");
-        text.push_str(&format!("{total} at odds with the others:\n"));
+        text.push_str(&format!("{total} contradicted by the others:\n"));
         for one in &suspects.rows {
             text.push_str(&format!("  {}\n", names.suspect(one)));
         }

@@ -1,4 +1,4 @@
-//! `dial propagate`: one column of the kernel, to look at or to save.
+//! `dial propagate`: one column of the propagation, printed or saved.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     let files: Vec<&Path> = args.out.iter().map(PathBuf::as_path).collect();
     let inputs = args.engine.pool.inputs(args.engine.saved.as_deref());
     checks::check(&files, &args.engine.pool.pool, &inputs)?;
-    let choices = prepare::paper(prepare::choices(&args.engine));
+    let choices = prepare::paper(prepare::choices(&args.engine)?);
     prepare::check(&choices)?;
     let work = if args.engine.saved.is_some() {
         Work::LabelSaved(1)
@@ -30,11 +30,11 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     checks::spare_pictures(&files, &pool)?;
     let file = args.engine.saved.as_ref();
     let engine = prepare::build(&pool, &choices, file, output)?.engine;
-    let (source, kernel) = (engine.items.node(&args.source)?, &engine.propagation);
-    let column = kernel.columns(&[source], &output.control())?.remove(0);
+    let (source, propagation) = (engine.items.node(&args.source)?, &engine.propagation);
+    let column = propagation.columns(&[source], &output.control())?.remove(0);
     let clamped = match engine.config.propagation {
         PropagationKind::Heat { .. } => Some(clamped(
-            &kernel.raw_columns(&[source], &output.control())?[0],
+            &propagation.raw_columns(&[source], &output.control())?[0],
             source,
         )),
         _ => None,
@@ -47,7 +47,7 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
         write_npy(file, &Saved::vector(SavedData::F64(&column)))?;
     }
     let reached = (0..column.len() as u32)
-        .filter(|&node| kernel.reaches(source, NodeId(node)))
+        .filter(|&node| propagation.reaches(source, NodeId(node)))
         .count();
     let mut order: Vec<usize> = (0..column.len()).collect();
     order.sort_by(|&a, &b| column[b].total_cmp(&column[a]).then(a.cmp(&b)));

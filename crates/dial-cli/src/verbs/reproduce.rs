@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use dial::Config;
 use dial_research::reproduce::pools::Origin;
-use dial_research::reproduce::{Experiment, Named, Settings, check, run as run_experiment, write};
+use dial_research::reproduce::{
+    Experiment, Named, ReproduceOptions, check, run as run_experiment, write,
+};
 use serde_json::json;
 
 use crate::cli::args::positive;
@@ -38,16 +41,16 @@ pub struct Reproduce {
     /// Folder for figures, tables and the report [default: dial-reproduction, quick: dial-reproduction-quick]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
-    /// Trials, which differ by their seed only [default: 10, quick: 2]
+    /// Number of trials, which differ in their seed only [default: 10, quick: 2]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub trials: Option<usize>,
     /// Questions of the curve experiments [default: 100, quick: 15]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub queries: Option<usize>,
     /// Seed of the first trial; trial t has seed S + t
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = Config::default().seed)]
     pub seed: u64,
-    /// Hyperspectral pools: never ask class 0, as it happened in the authors' scripts
+    /// Hyperspectral pools: never ask items of class 0, as in the authors' scripts
     #[arg(long)]
     pub spare_class_0: bool,
 }
@@ -67,7 +70,7 @@ pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
     }
     check(&experiments, &settings)?;
     let hint = if args.quick {
-        "A quick version on generated pools: it shows that everything runs, and nothing more.\n"
+        "A quick version on generated pools: it shows that everything runs; its numbers mean nothing.\n"
     } else {
         ""
     };
@@ -79,13 +82,13 @@ pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
         done.push(shown(("experiment", experiment), hint, run, write, output)?);
     }
     let report = settings.folder.join("report.html");
-    let text = format!("\nLook at  {}\n", report.display());
+    let text = format!("\nOpen  {}\n", report.display());
     output.result(&text, &json!({ "report": report, "experiments": done }));
     Ok(())
 }
 
-fn settings(args: &Reproduce) -> Settings {
-    Settings {
+fn settings(args: &Reproduce) -> ReproduceOptions {
+    ReproduceOptions {
         seed: args.seed,
         trials: args.trials.unwrap_or(if args.quick { 2 } else { 10 }),
         queries: args.queries.unwrap_or(if args.quick { 15 } else { 100 }),

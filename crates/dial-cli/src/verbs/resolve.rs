@@ -1,4 +1,4 @@
-//! `dial resolve`: answers that were kept aside (C3, C6) need no attention any more; what stands stays.
+//! `dial resolve`: closes conflicts (C3, C6) by keeping the existing labels.
 
 use clap::Args;
 use dial_store::Decision;
@@ -12,16 +12,16 @@ use crate::ui::output::{Output, count};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dial status photos.dial                 lists answers that were kept aside, with their numbers
+  dial status photos.dial                 lists conflicting answers, with their numbers
   dial resolve photos.dial 17              the label that stands is right
   dial tell photos.dial 81.jpg dog --replace --annotator ann      the new one is right, and resolves it too")]
 pub struct Resolve {
     #[command(flatten)]
     pub project: ProjectArgs,
-    /// The decisions, by the numbers that status shows
+    /// The conflicts, by the decision numbers that dial status shows
     #[arg(value_name = "N", required_unless_present = "all")]
     pub decisions: Vec<u64>,
-    /// All that wait
+    /// All open conflicts
     #[arg(long, conflicts_with = "decisions")]
     pub all: bool,
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub fn run(args: &Resolve, output: &Output) -> Result<(), Failure> {
     };
     if wanted.is_empty() {
         output.result(
-            "No answer was kept aside: nothing to resolve.\n",
+            "There is no conflict: nothing to resolve.\n",
             &json!({ "resolved": [] }),
         );
         return Ok(());

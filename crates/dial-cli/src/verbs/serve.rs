@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dial_server::{ProjectHandle, Server, Settings, check_host};
-use dial_store::{ENDING, Project};
+use dial_server::{ProjectHandle, Server, ServerOptions, check_host};
+use dial_store::{PROJECT_ENDING, Project};
 use serde_json::json;
 
-use crate::plan::project::{ProjectArgs, folder, is_project, now, open, served};
+use crate::plan::project::{ProjectArgs, Taken, folder, is_project, now, open, take};
+use crate::ui::browser;
 use crate::ui::failure::Failure;
 use crate::ui::output::Output;
 use crate::verbs::new::{self, New};
@@ -30,7 +31,7 @@ pub struct Listen {
 Example:
   dial serve photos.dial --port 8000
 
-Prints a link that signs in one browser. Scripts find address and token in photos.dial/server.json, and the other verbs of
+Prints a link that signs in one browser. Scripts find address and token in photos.dial/server.json, and the other verbs of \
 dial use the server while it runs. The interface is described in docs/api.md.")]
 pub struct Serve {
     #[command(flatten)]
@@ -43,23 +44,23 @@ pub struct Serve {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dial label photos/ --classes cat,dog     makes photos.dial, or goes on with it
-  dial label photos.dial                   goes on with a project
+  dial label photos/ --classes cat,dog     create photos.dial, or continue it
+  dial label photos.dial                   continue a project
   dial label builtin:digits")]
 pub struct Label {
     #[command(flatten)]
     pub new: New,
     #[command(flatten)]
     pub listen: Listen,
-    /// Only print the link
-    #[arg(long)]
+    /// Print the link and do not open a browser
+    #[arg(long, help_heading = "Server")]
     pub no_browser: bool,
 }
 
 /// Runs `dial serve`.
 pub fn serve(args: &Serve, threads: Option<usize>, output: &Output) -> Result<(), Failure> {
     check(&args.listen)?;
-    let project = open(&folder(&args.project.project), args.project.journal)?;
+    let project = args.project.open(output)?;
     run(project, &args.listen, threads, false, output)
 }
 
@@ -71,19 +72,21 @@ pub fn label(args: &Label, threads: Option<usize>, output: &Output) -> Result<()
     let named = folder(typed);
     // A project by its name, with or without the ending; anything else that is there is a pool.
     if is_project(&named) && (named == typed || !typed.exists()) {
-        return go_on(&named, None, args, threads, browser, output);
+        return resume(&named, None, args, threads, browser, output);
     }
-    if named.is_dir() && named.to_string_lossy().ends_with(ENDING) && named == typed {
-        return open(&named, args.new.journal)
+    if named.is_dir() && named.to_string_lossy().ends_with(PROJECT_ENDING) && named == typed {
+        return open(&named, args.new.journal, output)
             .and_then(|project| run(project, &args.listen, threads, browser, output));
     }
-    let place =
-        args.new.project.clone().unwrap_or_else(|| {
-            PathBuf::from(format!("{}{ENDING}", name(&args.new.engine.pool.pool)))
-        });
+    let place = args.new.project.clone().unwrap_or_else(|| {
+        PathBuf::from(format!(
+            "{}{PROJECT_ENDING}",
+            name(&args.new.engine.pool.pool)
+        ))
+    });
     let place = folder(&place);
     if is_project(&place) {
-        return go_on(
+        return resume(
             &place,
             Some(&args.new.engine.pool.pool),
             args,
@@ -96,8 +99,8 @@ pub fn label(args: &Label, threads: Option<usize>, output: &Output) -> Result<()
     run(project, &args.listen, threads, browser, output)
 }
 
-/// Goes on with a project, which must be of this pool: in a server that has it, or in one of our own.
-fn go_on(
+/// Continues a project, which must be of this pool: in a running server that has it, or in a new one.
+fn resume(
     place: &Path,
     pool: Option<&str>,
     args: &Label,
@@ -105,21 +108,27 @@ fn go_on(
     browser: bool,
     output: &Output,
 ) -> Result<(), Failure> {
-    if let Some(mut client) = served(&dial_store::Folder(place.to_path_buf()), output)? {
-        check_pool(&client.status()?.pool, pool, place)?;
-        let link = client.link()?;
-        say(&link, output, "The server that has the project is used.");
-        open_browser(browser, &link, output);
-        return Ok(());
-    }
-    let project = open(place, args.new.journal)?;
+    let project = match take(place, args.new.journal, output)? {
+        Taken::Here(project) => *project,
+        Taken::Served(mut client) => {
+            check_pool(&client.status()?.pool, pool, place)?;
+            let said = "The server that has the project open is used.";
+            say(&client.link()?, output, said);
+            open_browser(
+                browser,
+                || client.launch_file().map_err(|problem| problem.detail),
+                output,
+            );
+            return Ok(());
+        }
+    };
     check_pool(
         project.log().recipe().map_or("", |recipe| &recipe.pool),
         pool,
         place,
     )?;
     if !args.new.classes.is_empty() {
-        output.note("note: the project is there already; --classes is for new ones. Add classes on the page, or with dial class.");
+        output.note("note: the project exists already, and --classes only applies to new projects. Add classes on the page, or with dial class.");
     }
     run(project, &args.listen, threads, browser, output)
 }
@@ -134,8 +143,9 @@ fn check_pool(known: &str, typed: Option<&str>, place: &Path) -> Result<(), Fail
         Some(pool) => {
             let place = place.display();
             let text =
-                format!("{place}: is a project of another pool ({known}). Nothing was changed.");
-            let next = format!("Choose another --project, or go on with it: dial label {place}.");
+                format!("{place} is a project of another pool ({known}). Nothing was changed.");
+            let next =
+                format!("Choose another --project, or continue this one: dial label {place}.");
             Err(Failure::settings(format!(
                 "{text} {next} If its pool has moved: dial pool {place} {pool}."
             )))
@@ -172,38 +182,48 @@ fn run(
             error.code()
         ));
     }
-    let (material, notes) = project.material(&output.control(), now())?;
+    let (prepared, notes) = project.prepared(&output.control(), now())?;
     notes
         .iter()
         .for_each(|note| output.note(&format!("note: {note}")));
     let server = Server::start(
         project,
-        material,
-        &Settings {
+        prepared,
+        &ServerOptions {
             host: check(listen)?,
             port: listen.port,
             threads,
-            ..Settings::default()
+            ..ServerOptions::default()
         },
     )?;
     let link = server.link()?;
     say(
         &link,
         output,
-        "Ctrl-C ends it. What is saved stays saved, whenever it ends.",
+        "Ctrl-C stops the server. Saved answers are safe at any time.",
     );
-    open_browser(browser, &link, output);
+    open_browser(
+        browser,
+        || server.launch_file().map_err(|error| error.to_string()),
+        output,
+    );
     Ok(server.run(std::future::pending())?)
 }
 
 fn say(link: &str, output: &Output, rest: &str) {
-    let text = format!("Open this link to label; it is good once:\n\n  {link}\n\n{rest}\n");
+    let text =
+        format!("Open this link to label; it works once, for 15 minutes:\n\n  {link}\n\n{rest}\n");
     output.result(&text, &json!({ "link": link, "pid": std::process::id() }));
 }
 
-/// Opens the browser of the user, if that is wanted; where there is none, the link was printed.
-fn open_browser(wanted: bool, link: &str, output: &Output) {
-    if wanted && let Err(error) = opener::open_browser(link) {
-        output.note(&format!("note: no browser was opened ({error})."));
+/// Opens the browser of the user, if that is wanted, on a file that leads to a link of its own; where there is no browser,
+/// a link was printed.
+fn open_browser(wanted: bool, file: impl FnOnce() -> Result<PathBuf, String>, output: &Output) {
+    if !wanted {
+        return;
+    }
+    let opened = file().and_then(|file| browser::open(&file));
+    if let Err(why) = opened {
+        output.note(&format!("note: no browser was opened ({why})."));
     }
 }

@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use dial::acquisition::Score;
-use dial::config::AcquisitionKind;
 use dial::graph::EdgeWeights;
 use dial::linalg::local::{Regime, Solving};
 use dial::propagation::certified::Precision;
 use dial::simulate::{Classes, Initial, Plan, Truth, trial};
-use dial::{Choices, Engine, Items, NodeId, Policy, Session};
-use dial_baselines::comparison::{COLUMNS, Comparison, Run};
+use dial::{Choices, Config, Engine, Items, NodeId, Policy, Session};
+use dial_baselines::comparison::{self, Comparison, RECORD_COLUMNS, Run};
 use dial_baselines::methods::{Method, Workbench};
 use dial_baselines::models::ModelName;
 use dial_data::row;
@@ -43,7 +42,12 @@ pub fn name(run: &Run) -> String {
 /// Runs the command.
 pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     let asking = &args.asking;
-    let (choices, methods) = chosen(args)?;
+    let Chosen {
+        choices,
+        config,
+        methods,
+        policies,
+    } = chosen(args)?;
     asking
         .plot
         .iter()
@@ -54,7 +58,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
             .as_ref()
             .is_some_and(|file| file.as_os_str() == "-")
     {
-        let text = "--out - and --json both want stdout. Give --out a file.";
+        let text = "--out - and --json both write to stdout. Give --out a file.";
         return Err(Failure::settings(text.into()));
     }
     let table = asking.out.iter().filter(|file| file.as_os_str() != "-");
@@ -63,13 +67,13 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     checks::check(&files, &args.engine.pool.pool, &inputs)?;
     maps::check(args.maps.as_deref(), &args.engine.pool.pool, &inputs)?;
     if args.maps.is_some() && asking.classes == Classes::Met {
-        let text = "--maps shows known classes. Leave --classes met out.";
+        let text = "--maps needs known classes. Leave out --classes met.";
         return Err(Failure::settings(text.into()));
     }
     let pool = prepare::open(
         &args.engine.pool,
         &args.engine.graph,
-        work(args, 10),
+        work(args, &config, 10),
         output,
     )?;
     checks::spare_pictures(&files, &pool)?;
@@ -77,7 +81,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
         .as_ref()
         .map_or(Ok(()), |_| maps::scene(&pool).map(|_| ()))?;
     let truth = prepare::truth(&pool, asking.modulo)?;
-    let shape = memory::Shape::of(&pool, args.engine.graph.k.number(pool.matrix.n));
+    let shape = memory::Shape::of(&pool, args.engine.graph.neighbours(pool.matrix.n));
     // Now that the classes are counted; what is needed was said before.
     let quiet = Output {
         quiet: true,
@@ -86,17 +90,17 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     memory::check(
         shape,
         args.engine.graph.memory_limit,
-        work(args, truth.names.len()),
+        work(args, &config, truth.names.len()),
         &quiet,
     )?;
-    // Before the graph is built, so that nobody waits for a refusal.
+    // Before the graph is built, so that a refusal comes at once.
     initial(&asking.initial, &prepare::items(&pool)?, &truth)?;
     let built = prepare::build(&pool, &choices, args.engine.saved.as_ref(), output)?;
     beside_auto(&built.engine, &methods, output);
     let bench = built.workbench(asking.eigenpairs);
     let pairs = methods
         .iter()
-        .flat_map(|&m| asking.policy.iter().map(move |&p| (m, p)))
+        .flat_map(|&m| policies.iter().map(move |&p| (m, p)))
         .collect();
     let models = asking.model.clone();
     let comparison = Comparison {
@@ -122,8 +126,10 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
         .as_ref()
         .is_some_and(|file| file.as_os_str() == "-");
     match &asking.out {
-        Some(_) if printed => output.print(&csv_text(&COLUMNS, rows(&runs, asking.seed, &truth))),
-        Some(file) => save_csv(&runs, asking.seed, &truth, file)?,
+        Some(_) if printed => {
+            output.print(&csv_text(&RECORD_COLUMNS, rows(&runs, config.seed, &truth)))
+        }
+        Some(file) => save_csv(&runs, config.seed, &truth, file)?,
         None => {}
     }
     for file in &asking.plot {
@@ -131,7 +137,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     }
     let mut files: Vec<PathBuf> = asking.out.iter().chain(&asking.plot).cloned().collect();
     if let Some(folder) = &args.maps {
-        let method = (methods[0], asking.policy[0]);
+        let method = (methods[0], policies[0]);
         let session = first_trial(&bench, method, &truth, &plan, output)?;
         files.extend(maps::write(
             folder,
@@ -144,27 +150,42 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     if printed {
         return Ok(());
     }
-    report(&pool.name, &runs, &truth, asking, &files, output);
+    let seed = config.seed;
+    report(&pool.name, &runs, &truth, (asking, seed), &files, output);
     Ok(())
 }
 
-/// What was typed, as choices that were checked, and the methods. All of them have the settings that go with `auto` where
-/// it is among them, else those of the paper.
-pub fn chosen(args: &Simulate) -> Result<(Choices, Vec<Method>), Failure> {
+/// The arguments.
+struct Chosen {
+    choices: Choices,
+    /// The choices with their defaults, checked.
+    config: Config,
+    methods: Vec<Method>,
+    policies: Vec<Policy>,
+}
+
+/// What was typed, checked.
+fn chosen(args: &Simulate) -> Result<Chosen, Failure> {
     let typed = &args.asking.acquisition;
-    let mut choices = prepare::choices(&args.engine);
+    let mut choices = prepare::choices(&args.engine)?;
     args.asking.belief.choose(&mut choices);
-    choices.seed = Some(args.asking.seed);
-    choices.acquisition = match typed.contains(&Method::Auto) {
-        true => Some(AcquisitionKind::Auto),
-        false => typed.first().map(|method| method.asking()),
-    };
+    choices.seed = args.asking.seed;
+    let choices = comparison::choices(typed, choices);
     let config = choices.config(usize::MAX)?;
-    let methods = match typed.is_empty() {
-        true => vec![config.acquisition.into()],
-        false => typed.clone(),
-    };
-    Ok((choices, methods))
+    Ok(Chosen {
+        methods: given(typed, config.acquisition.into()),
+        policies: given(&args.asking.policy, config.policy),
+        choices,
+        config,
+    })
+}
+
+/// What was given, or the default.
+fn given<T: Clone>(typed: &[T], default: T) -> Vec<T> {
+    match typed {
+        [] => vec![default],
+        some => some.to_vec(),
+    }
 }
 
 /// Says what other methods have beside `auto`, and what `auto` would do better on.
@@ -172,26 +193,27 @@ fn beside_auto(engine: &Engine<'_>, methods: &[Method], output: &Output) {
     if !methods.contains(&Method::Auto) {
         return;
     }
-    if engine.config.weights != EdgeWeights::Symmetric {
+    let weights = engine.config.weights;
+    if weights.is_some_and(|weights| weights != EdgeWeights::Symmetric) {
         output.note("note: auto does best on symmetric weights: save the graph with dial graph --weights symmetric.");
     }
     if methods.len() > 1 {
-        output.note("note: beside auto all acquisitions have its weights, tau and reading; alone they have the paper's.");
+        output.note("note: compared with auto, all acquisitions use its weights, tau and calibration; alone they use the paper's.");
     }
 }
 
 /// What the memory is for: trials run at once, and each holds three values an item and class (evidence, its residual or
 /// checkpoint, the belief when it is scored), scores and a solve, but no columns.
-fn work(args: &Simulate, classes: usize) -> Work {
+fn work(args: &Simulate, config: &Config, classes: usize) -> Work {
     let columns = (3 * classes + 14) * args.asking.trials.min(rayon::current_num_threads());
-    match (&args.engine.saved, args.engine.propagation.precision) {
+    match (&args.engine.saved, config.precision) {
         (None, _) => Work::Label(columns),
         (Some(_), Precision::Faithful) => Work::LabelSaved(columns),
         (Some(_), Precision::Certified) => Work::Certify(columns),
     }
 }
 
-/// The nodes to label at the start. Items that are not there or whose label nobody knows are refused.
+/// The nodes to label at the start. Unknown items and items without a known label are refused.
 fn initial(typed: &InitialName, items: &Items, truth: &Truth) -> Result<Initial, Failure> {
     let ids = match typed {
         InitialName::OnePerClass => return Ok(Initial::OnePerClass),
@@ -201,7 +223,7 @@ fn initial(typed: &InitialName, items: &Items, truth: &Truth) -> Result<Initial,
     let node = |id: &String| {
         let node = items.node(id)?;
         if truth.classes[node.index()].is_none() {
-            let text = format!("--initial: nobody knows the label of item {id:?}. Choose another.");
+            let text = format!("--initial: item {id:?} has no known label. Choose another.");
             return Err(Failure::input("I12", text));
         }
         Ok(node)
@@ -231,16 +253,14 @@ pub fn compare<'a>(
 
 /// How much is asked.
 fn plan<'a>(engine: &Engine<'a>, truth: &Truth, asking: &AskingArgs) -> Result<Plan<'a>, Failure> {
-    let scored = || match engine.propagation.local() {
-        Some(_) => engine.items.len().div_ceil(SCORED),
-        None => 1,
-    };
     Ok(Plan {
         initial: initial(&asking.initial, &engine.items, truth)?,
         classes: asking.classes,
         queries: asking.queries,
         batch: asking.batch,
-        score_every: asking.score_every.unwrap_or_else(scored),
+        score_every: asking
+            .score_every
+            .unwrap_or_else(|| comparison::score_every(engine)),
         ..Plan::default()
     })
 }
@@ -265,9 +285,6 @@ fn first_trial<'a>(
     control.finish();
     Ok(session)
 }
-
-/// Up to so many items a certified run is scored after every question.
-const SCORED: usize = 5_000;
 
 /// How a certified session solves, in words.
 fn solving(
@@ -312,14 +329,14 @@ fn rows<'a>(runs: &'a [Run], seed: u64, truth: &'a Truth) -> impl Iterator<Item 
 
 /// Writes every question of every trial.
 pub fn save_csv(runs: &[Run], seed: u64, truth: &Truth, file: &Path) -> Result<(), Failure> {
-    Ok(write_csv(file, &COLUMNS, rows(runs, seed, truth))?)
+    Ok(write_csv(file, &RECORD_COLUMNS, rows(runs, seed, truth))?)
 }
 
 fn report(
     pool: &str,
     runs: &[Run],
     truth: &Truth,
-    asking: &AskingArgs,
+    (asking, seed): (&AskingArgs, u64),
     files: &[PathBuf],
     output: &Output,
 ) {
@@ -329,7 +346,7 @@ fn report(
         truth.classes.len(),
         truth.names.len(),
         count(clusters, "cluster", "clusters"),
-        asking.seed,
+        seed,
         count(asking.trials, "trial", "trials"),
         count(asking.queries, "question", "questions"),
         summary::table(runs, clusters),
@@ -343,7 +360,7 @@ fn report(
         "items": truth.classes.len(),
         "classes": truth.names,
         "clusters": clusters,
-        "seed": asking.seed,
+        "seed": seed,
         "trials": asking.trials,
         "queries": asking.queries,
         "methods": summary::json(runs),

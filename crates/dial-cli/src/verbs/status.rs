@@ -1,4 +1,4 @@
-//! `dial status`: how a project stands, from its log alone.
+//! `dial status`: the state of a project, from its log alone.
 
 use clap::Args;
 use dial_store::Status;
@@ -9,13 +9,13 @@ use crate::ui::failure::Failure;
 use crate::ui::names;
 use crate::ui::output::{Output, count, table, who};
 
-/// So many answers that wait, and disagreements, are listed in words.
-const LISTED: usize = 10;
+/// The largest number of conflicts and of disagreements that the text lists.
+const MAX_LISTED: usize = 10;
 
 /// `dial status`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  dial status photos.dial --json\n\nEstimates are those of the last dial predict or export."
+    after_help = "Example:\n  dial status photos.dial --json\n\nEstimates of the accuracy, with advice on when to stop, are those that dial predict, dial export or a server made last. They are hidden once a label that they were made from has changed."
 )]
 pub struct Show {
     #[command(flatten)]
@@ -67,38 +67,35 @@ fn in_words(status: &Status, project: &str) -> String {
         );
         text.push_str(&format!("\n{}", table(&rows)));
     }
-    let parked = status.conflicts.iter().map(|one| {
+    let conflicts = status.conflicts.iter().map(|one| {
         format!(
-            "{} of {}: {} stands, {} came (decision {})",
+            "{} of {}: {} is kept, {} was the later answer (decision {})",
             one.item,
             who(&one.annotator),
-            one.said[0],
-            one.said[1],
+            one.labels[0],
+            one.labels[1],
             one.seq
         )
     });
     text.push_str(&listed(
-        ("answer needs attention", "answers need attention"),
-        parked,
+        ("conflicting answer", "conflicting answers"),
+        conflicts,
     ));
     if !status.conflicts.is_empty() {
         text.push_str(&format!(
-            "  dial resolve {project} DECISION keeps what stands; dial tell {project} ITEM CLASS --replace takes the other.\n"
+            "  dial resolve {project} DECISION keeps the first; dial tell {project} ITEM CLASS --replace takes the other.\n"
         ));
     }
     let differ = status.disagreements.iter().map(|one| {
-        let said: Vec<String> = one
+        let labels: Vec<String> = one
             .labels
             .iter()
             .map(|(name, label)| format!("{label} ({})", who(name)))
             .collect();
-        format!("{}: {}", one.item, said.join(", "))
+        format!("{}: {}", one.item, labels.join(", "))
     });
     text.push_str(&listed(
-        (
-            "item has labels that differ",
-            "items have labels that differ",
-        ),
+        ("item with different labels", "items with different labels"),
         differ,
     ));
     if let Some(estimates) = &status.estimates {
@@ -116,10 +113,10 @@ fn listed((one, many): (&str, &str), words: impl ExactSizeIterator<Item = String
     if total > 0 {
         text.push_str(&format!("\n{}:\n", count(total, one, many)));
         words
-            .take(LISTED)
+            .take(MAX_LISTED)
             .for_each(|word| text.push_str(&format!("  {word}\n")));
-        if total > LISTED {
-            text.push_str(&format!("  and {} more\n", total - LISTED));
+        if total > MAX_LISTED {
+            text.push_str(&format!("  and {} more\n", total - MAX_LISTED));
         }
     }
     text

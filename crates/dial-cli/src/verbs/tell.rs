@@ -1,6 +1,6 @@
 //! `dial tell`: the labels of items, one or many, in one group.
 
-use std::io::Read;
+use std::io::{BufRead, Read};
 
 use clap::Args;
 use dial::ClassId;
@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::plan::project::{ProjectArgs, Sender, undo_line, unknown_class};
 use crate::ui::failure::Failure;
+use crate::ui::items::shortened;
 use crate::ui::output::{Output, count};
 
 /// `dial tell`.
@@ -20,9 +21,10 @@ Example:
   dial tell photos.dial 81.jpg cat:0.6 dog:0.4 --annotator ann
   dial tell photos.dial 82.jpg=cat 83.jpg=dog
   dial tell photos.dial - < answers.tsv        lines of an id, a tab and a class
+  dial tell photos.dial 84.jpg dog --adjudicate  where annotators differ
   dial tell photos.dial -- -x.jpg cat          an id that looks like an option
 
-A label that contradicts an earlier one of the same annotator is kept aside and answered with exit code 6
+A label that contradicts an earlier one of the same annotator is stored as a conflict and answered with exit code 6 \
 (C3): send it again with --replace if it is the right one, or keep the first with dial resolve.")]
 pub struct Tell {
     #[command(flatten)]
@@ -33,12 +35,19 @@ pub struct Tell {
     /// Take the place of earlier labels of this annotator
     #[arg(long)]
     pub replace: bool,
-    /// Add classes that are not there yet
+    /// Decide between differing answers: of all labels of the item only this one counts; includes --replace
+    #[arg(long)]
+    pub adjudicate: bool,
+    /// Add classes that the project does not have yet
     #[arg(long)]
     pub add_classes: bool,
     #[command(flatten)]
     pub sender: Sender,
 }
+
+/// The longest line from stdin, in bytes, and how much of one a message shows.
+const LONGEST_LINE: usize = 64 << 10;
+const LINE_CHARS_SHOWN: usize = 80;
 
 /// An item and the words of its label.
 type Typed = (String, Vec<String>);
@@ -51,7 +60,14 @@ pub fn run(args: &Tell, output: &Output) -> Result<(), Failure> {
         true => with_new_classes(&mut *project, &typed, &args.sender)?,
         false => decisions(&project.status()?.classes, &typed)?,
     };
-    let sent = project.submit(args.sender.submission(decisions, args.replace)?);
+    let (decisions, replace) = match args.adjudicate {
+        true => (
+            decisions.into_iter().map(Decision::adjudicating).collect(),
+            true,
+        ),
+        false => (decisions, args.replace),
+    };
+    let sent = project.submit(args.sender.submission(decisions, replace)?);
     let sent = sent.map_err(|problem| how_to_keep(problem.into(), &args.project.typed()));
     let receipt = sent?.receipt;
     let (what, one) = match typed.as_slice() {
@@ -59,8 +75,8 @@ pub fn run(args: &Tell, output: &Output) -> Result<(), Failure> {
         many => (count(many.len(), "label", "labels"), many.len() == 1),
     };
     let state = match (receipt.known, receipt.repeated, one) {
-        (true, _, true) => "was known: nothing new is stored",
-        (true, _, false) => "were known: nothing new is stored",
+        (true, _, true) => "is stored already: nothing changed",
+        (true, _, false) => "are stored already: nothing changed",
         (_, true, true) => "was sent before and is stored once",
         (_, true, false) => "were sent before and are stored once",
         (_, _, true) => "is saved",
@@ -68,8 +84,10 @@ pub fn run(args: &Tell, output: &Output) -> Result<(), Failure> {
     };
     let late = match (receipt.late, one) {
         (false, _) => "",
-        (true, true) => " The item had a label of somebody else already; both are kept.",
-        (true, false) => " Some items had labels of others already; all are kept.",
+        (true, true) if args.adjudicate => " Of all labels of the item only this one counts.",
+        (true, false) if args.adjudicate => " Of all labels of these items only these count.",
+        (true, true) => " The item already had a label of another annotator; both are kept.",
+        (true, false) => " Some items already had labels of other annotators; all are kept.",
     };
     let undo = undo_line(&receipt, &args.project.typed());
     output.result(&format!("{what} {state}{undo}.{late}\n"), &json!(receipt));
@@ -82,9 +100,9 @@ fn how_to_keep(failure: Failure, project: &str) -> Failure {
         ("C3", Some(conflict)) => failure.and(&format!(
             "To keep the first: dial resolve {project} {conflict}."
         )),
-        ("C6", Some(conflict)) => {
-            failure.and(&format!("To leave it: dial resolve {project} {conflict}."))
-        }
+        ("C6", Some(conflict)) => failure.and(&format!(
+            "To drop this answer: dial resolve {project} {conflict}."
+        )),
         _ => failure,
     }
 }
@@ -95,14 +113,7 @@ fn typed(words: &[String]) -> Result<Vec<Typed>, Failure> {
         Failure::settings(format!("{text} Nothing was changed. See dial tell --help."))
     };
     if words == ["-"] {
-        let mut text = String::new();
-        let read = std::io::stdin().read_to_string(&mut text);
-        read.map_err(|error| {
-            Failure::input(
-                "I6",
-                format!("stdin cannot be read ({error}). Nothing was changed. Send UTF-8 text."),
-            )
-        })?;
+        let text = text_of(std::io::stdin().lock())?;
         return lines(&text);
     }
     if words.iter().all(|word| word.contains('=')) {
@@ -127,6 +138,32 @@ fn typed(words: &[String]) -> Result<Vec<Typed>, Failure> {
     }
 }
 
+/// The text that a program sends, whose lines are those of labels: none is long.
+fn text_of(mut input: impl BufRead) -> Result<String, Failure> {
+    let refuse = |what: String| Failure::input("I6", format!("stdin {what}"));
+    let mut text = Vec::new();
+    for number in 1.. {
+        let (start, most) = (text.len(), LONGEST_LINE as u64 + 1);
+        let read = input.by_ref().take(most).read_until(b'\n', &mut text);
+        read.map_err(|error| {
+            let next = "Nothing was changed. Send the labels again.";
+            refuse(format!("cannot be read ({error}). {next}"))
+        })?;
+        if text.len() - start > LONGEST_LINE {
+            let text =
+                format!("has a line of more than 64 KiB: line {number}. Nothing was changed.");
+            return Err(refuse(format!(
+                "{text} Write an id, a tab and a class on each line."
+            )));
+        }
+        if text.len() == start {
+            break;
+        }
+    }
+    String::from_utf8(text)
+        .map_err(|_| refuse("is not UTF-8. Nothing was changed. Send UTF-8 text.".into()))
+}
+
 /// Lines of an id and classes, tabs between.
 fn lines(text: &str) -> Result<Vec<Typed>, Failure> {
     let mut found = Vec::new();
@@ -140,7 +177,9 @@ fn lines(text: &str) -> Result<Vec<Typed>, Failure> {
             cells.filter(|cell| !cell.is_empty()).collect::<Vec<_>>(),
         );
         if classes.is_empty() {
-            let text = format!("stdin: line {number} has no class: {line:?}. Nothing was changed.");
+            let shown = shortened(line, LINE_CHARS_SHOWN);
+            let text =
+                format!("stdin: line {number} has no class: {shown:?}. Nothing was changed.");
             return Err(Failure::input(
                 "I6",
                 format!("{text} Write an id, a tab and a class."),
@@ -174,6 +213,7 @@ fn decisions(classes: &[ClassCount], typed: &[Typed]) -> Result<Vec<Decision>, F
         Ok(Decision::Label {
             item: item.clone(),
             classes,
+            adjudicates: false,
         })
     };
     typed.iter().map(label).collect()
@@ -246,6 +286,19 @@ mod tests {
             [pair("a", "cat"), pair("b", "dog:0.5 cat:0.5")]
         );
         assert!(lines("a cat\n").is_err() && lines("\n").is_err());
+    }
+
+    #[test]
+    fn a_long_line_is_refused_before_all_of_it_is_read() {
+        let sent = |length: u64| {
+            let input = b"a\tcat\n".chain(std::io::repeat(b'x').take(length));
+            text_of(std::io::BufReader::new(input))
+        };
+        assert_eq!(sent(LONGEST_LINE as u64).unwrap().len(), 6 + LONGEST_LINE);
+        let endless = sent(u64::MAX).unwrap_err();
+        assert_eq!(endless.code(), "I6");
+        let text = text_of(&b"a\t\xff\n"[..]).unwrap_err();
+        assert_eq!(text.code(), "I6");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dial_research::theory::{
-    Level, Named, Part, QUICK, Settings, check, has_data, run as run_part, write,
+    Level, Named, Part, QUICK, TheoryOptions, check, has_data, run as run_part, write,
 };
 use serde_json::json;
 
@@ -32,7 +32,7 @@ pub struct Theory {
     /// Fine grids and many repetitions: minutes a part
     #[arg(long)]
     pub fine: bool,
-    /// Folder of the paper's data, for the parts that look at real pools [default: the environment variable DIAL_DATA;
+    /// Folder of the paper's data, for the parts that use real pools [default: the environment variable DIAL_DATA;
     /// without it the digits that come with DiAL]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
@@ -59,18 +59,18 @@ pub fn run(args: &Theory, output: &Output) -> Result<(), Failure> {
     }
     let page = settings.folder.join("theory.html");
     let quick = if args.quick {
-        format!("\nThese were {QUICK}.\n")
+        format!("\nThis run used {QUICK}.\n")
     } else {
         String::new()
     };
     output.result(
-        &format!("{quick}\nLook at  {}\n", page.display()),
+        &format!("{quick}\nOpen  {}\n", page.display()),
         &json!({ "page": page, "parts": done }),
     );
     Ok(())
 }
 
-fn settings(args: &Theory, output: &Output) -> Settings {
+fn settings(args: &Theory, output: &Output) -> TheoryOptions {
     let level = match (args.quick, args.fine) {
         (true, _) => Level::Quick,
         (_, true) => Level::Fine,
@@ -82,7 +82,7 @@ fn settings(args: &Theory, output: &Output) -> Settings {
         output.note("note: the folder of DIAL_DATA does not hold MNIST-SMALL; it is left out.");
     }
     let folder = level.pick("dial-theory-quick", "dial-theory", "dial-theory-fine");
-    Settings {
+    TheoryOptions {
         level,
         seed: args.seed,
         data: data.filter(|folder| !absent(folder)),

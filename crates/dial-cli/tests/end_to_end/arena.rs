@@ -292,13 +292,13 @@ fn what_cannot_be_played_is_refused_before_anything_is_done() {
     let place = Place::new();
     arena(&place, "--pools optdigits").fails("I5", 3, &["optdigits", "--data", "Nothing was done"]);
     arena(&place, "--pools nowhere").fails("U1", 2, &["nowhere", "optdigits"]);
-    arena(&place, "--pools satimage --data .").fails("U1", 2, &["kept aside", "--kept-aside"]);
+    arena(&place, "--pools satimage --data .").fails("U1", 2, &["held out", "--held-out"]);
     arena(&place, "--methods nobody").fails("U0", 2, &["dirichlet-proportional"]);
     arena(&place, "--methods variance:prior=much").fails("U0", 2, &["prior"]);
     assert!(place.files().is_empty(), "nothing is written");
     let list = arena(&place, "--list").ok().out;
     assert!(
-        list.contains("dirichlet-proportional") && list.contains("satimage (kept aside)"),
+        list.contains("dirichlet-proportional") && list.contains("satimage (held out)"),
         "{list}"
     );
 }

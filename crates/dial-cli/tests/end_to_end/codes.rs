@@ -72,7 +72,7 @@ fn codes() -> BTreeSet<String> {
         assert!(found.len() >= 10, "{file}: only {found:?}");
         codes.extend(found);
     }
-    let mut paths = vec![crates.join("dial-research/src/trouble.rs")];
+    let mut paths = vec![crates.join("dial-research/src/error.rs")];
     for folder in ["dial-cli/src", "dial-server/src"] {
         sources(&crates.join(folder), &mut paths);
     }
@@ -124,4 +124,18 @@ fn every_code_is_documented() {
         missing.is_empty(),
         "docs/errors.md does not explain {missing:?}"
     );
+}
+
+#[test]
+fn every_code_has_one_meaning_in_each_table() {
+    let text = fs::read_to_string(workspace().join("docs/errors.md")).expect("the list of codes");
+    for table in text.split("\n## ") {
+        let mut met = BTreeSet::new();
+        for row in table.lines() {
+            let code = row.strip_prefix("| `").and_then(|row| row.split_once('`'));
+            if let Some((code, _)) = code {
+                assert!(met.insert(code), "{code} has two rows");
+            }
+        }
+    }
 }

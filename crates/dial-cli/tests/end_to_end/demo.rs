@@ -84,7 +84,7 @@ fn the_tour_of_pictures() {
     );
     let report = std::path::Path::new("dial-demo").join("report.html");
     assert!(
-        ran.out.contains(&report.display().to_string()),
+        ran.out.contains(&format!("\nOpen  {}\n", report.display())),
         "{}",
         ran.out
     );

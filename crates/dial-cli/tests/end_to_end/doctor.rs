@@ -19,7 +19,7 @@ fn examine(words: &str) -> Ran {
 fn number(value: &Value) -> f64 {
     value
         .as_f64()
-        .unwrap_or_else(|| panic!("{value} is no number"))
+        .unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn the_text_says_the_same() {
         text.contains("\nwarn[N4]: 1 group ") && text.contains("\nnote[N1]: 2 components"),
         "{text}"
     );
-    assert!(!text.contains("Nothing to complain about"));
+    assert!(!text.contains("No problems found"));
     assert!(
         line("memory").is_some_and(|memory| memory.starts_with("about ")),
         "{text}"
@@ -196,7 +196,7 @@ fn a_healthy_pool_is_told_so() {
     );
     let text = good.line("doctor a.csv --k 2").ok().out;
     assert!(
-        text.ends_with("Nothing to complain about: this pool is ready for labelling.\n"),
+        text.ends_with("No problems found: this pool is ready for labelling.\n"),
         "{text}"
     );
     assert!(

@@ -5,7 +5,9 @@ use std::net::TcpListener;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use hmac::{Hmac, Mac};
 use serde_json::{Value, json};
+use sha2::Sha256;
 
 use crate::run::Place;
 
@@ -52,8 +54,43 @@ fn a_file_goes_round() {
                 "export {format}.dial --out second.{format} --quiet"
             ))
             .ok();
+        // The same but for where the labels come from, which is a file now; and once more just the same.
+        if format == "jsonl" {
+            let rows = |name: &str| -> Vec<serde_json::Value> {
+                let text = String::from_utf8(place.read(name)).unwrap();
+                text.lines()
+                    .map(|line| serde_json::from_str(line).unwrap())
+                    .collect()
+            };
+            let (mut first, second) = (rows("first.jsonl"), rows("second.jsonl"));
+            for row in &mut first {
+                let labels = row["labels"].as_array_mut();
+                let sources = labels
+                    .into_iter()
+                    .flatten()
+                    .map(|label| &mut label["source"]);
+                sources.for_each(|source| *source = "imported".into());
+                if !row["source"].is_null() {
+                    row["source"] = "imported".into();
+                }
+            }
+            assert_eq!(first, second);
+        }
+        place
+            .line(&format!(
+                "new rows.csv --project {format}-again --classes a,b --quiet"
+            ))
+            .ok();
+        place
+            .line(&format!("import {format}-again second.{format} --quiet"))
+            .ok();
+        place
+            .line(&format!(
+                "export {format}-again --out third.{format} --quiet"
+            ))
+            .ok();
         assert!(
-            place.read(&format!("first.{format}")) == place.read(&format!("second.{format}")),
+            place.read(&format!("second.{format}")) == place.read(&format!("third.{format}")),
             "{format}"
         );
     }
@@ -80,8 +117,8 @@ fn other_peoples_labels_come_in_with_their_contradictions() {
     for piece in [
         "Imported 3 labels.",
         "1 id (zz)",
-        "2 items have labels that differ",
-        "r1: a (nobody), b (gold.csv)",
+        "2 items with different labels",
+        "r1: a (no annotator), b (gold.csv)",
         "r5: a (gold.csv), b (gold.csv (2))",
     ] {
         assert!(ran.out.contains(piece), "wanted {piece:?}: {}", ran.out);
@@ -89,7 +126,7 @@ fn other_peoples_labels_come_in_with_their_contradictions() {
     let undo = ran
         .out
         .lines()
-        .find_map(|line| line.split("back: dial ").nth(1))
+        .find_map(|line| line.split("undo the import: dial ").nth(1))
         .unwrap();
     place.line(undo).ok();
     assert_eq!(
@@ -199,14 +236,21 @@ fn a_project_in_use_is_refused_by_name() {
 
 /// A server that gives these answers in turn and returns what it was sent.
 fn server(place: &Place, answers: Vec<(u16, Value)>) -> JoinHandle<Vec<String>> {
-    delayed(place, Duration::ZERO, answers)
+    listening(place, Duration::ZERO, "secret", answers)
 }
 
-/// The same, the first answer after a while.
-fn delayed(place: &Place, delay: Duration, answers: Vec<(u16, Value)>) -> JoinHandle<Vec<String>> {
+/// The same, the first answer after a while, proven with a token that may be another one.
+fn listening(
+    place: &Place,
+    delay: Duration,
+    token: &'static str,
+    answers: Vec<(u16, Value)>,
+) -> JoinHandle<Vec<String>> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let file = json!({ "address": address, "token": "secret", "pid": 1 });
+    let pid = std::process::id();
+    let file =
+        json!({ "address": address, "token": "secret", "pid": pid, "project": "1", "run": "r" });
     std::fs::write(place.path("rows.dial/server.json"), file.to_string()).unwrap();
     std::thread::spawn(move || {
         std::thread::sleep(delay);
@@ -217,8 +261,9 @@ fn delayed(place: &Place, delay: Duration, answers: Vec<(u16, Value)>) -> JoinHa
                 let (head, body) = request.split_once("\r\n\r\n")?;
                 let length = head
                     .lines()
-                    .find_map(|line| line.strip_prefix("Content-Length: "))?;
-                (body.len() >= length.parse().unwrap()).then_some(())
+                    .find_map(|line| line.strip_prefix("content-length: "))
+                    .map_or(0, |length| length.parse().unwrap());
+                (body.len() >= length).then_some(())
             };
             while whole(&request).is_none() {
                 let count = stream.read(&mut buffer).unwrap();
@@ -226,9 +271,10 @@ fn delayed(place: &Place, delay: Duration, answers: Vec<(u16, Value)>) -> JoinHa
                 request.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
             }
             let body = body.to_string();
+            let proof = proof(token, &request, status, &body);
             write!(
                 stream,
-                "HTTP/1.1 {status} X\r\ncontent-length: {}\r\n\r\n{body}",
+                "HTTP/1.1 {status} X\r\ncontent-length: {}\r\nx-dial-proof: {proof}\r\n\r\n{body}",
                 body.len()
             )
             .unwrap();
@@ -238,13 +284,32 @@ fn delayed(place: &Place, delay: Duration, answers: Vec<(u16, Value)>) -> JoinHa
     })
 }
 
+/// The proof of an answer as docs/api.md writes it.
+fn proof(token: &str, request: &str, status: u16, body: &str) -> String {
+    let after = |text: &str| request.split_once(text).unwrap().1;
+    let host = after("host: ").lines().next().unwrap();
+    let words: Vec<&str> = after("authorization: Dial owner.").split('.').collect();
+    let mut first = request.split(' ');
+    let (method, target) = (first.next().unwrap(), first.next().unwrap());
+    let (nonce, sent) = (words[0], words[1]);
+    let text =
+        format!("dial answer\nr\n{host}\n{method}\n{target}\n{nonce}\n{sent}\n{status}\n{body}");
+    let mut mac = Hmac::<Sha256>::new_from_slice(token.as_bytes()).unwrap();
+    mac.update(text.as_bytes());
+    hex(&mac.finalize().into_bytes())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// What a server says of the project, and of how it stands.
 fn project() -> (u16, Value) {
     let class = |id: u16, name: &str| json!({ "id": id, "name": name, "colour": "#000000", "key": name, "labels": 0 });
     let project = json!({
         "name": "rows", "id": "1", "pool": "rows", "item_word": "row", "items": 12, "labelled": 0,
         "classes": [class(0, "a"), class(7, "b")], "annotators": {}, "acquisition": "auto", "overlap": 1,
-        "version": 3, "model_version": 3, "model_ready": true, "foreseen": false, "banner": null, "conflicts": 0,
+        "version": 3, "model_version": 3, "model_ready": true, "lookahead": false, "known": 0, "known_alike": [], "banner": null, "conflicts": 0,
     });
     (200, project)
 }
@@ -279,13 +344,14 @@ fn a_running_server_is_used_instead_of_the_lock() {
     let requests = sent.join().unwrap();
     for request in &requests {
         for line in [
-            "Authorization: Bearer secret\r\n",
-            "X-Dial: 1\r\n",
-            "Host: 127.0.0.1:",
-            "Connection: close\r\n",
+            "authorization: Dial owner.",
+            "x-dial: 1\r\n",
+            "host: 127.0.0.1:",
+            "connection: close\r\n",
         ] {
             assert!(request.contains(line), "wanted {line:?}: {request}");
         }
+        assert!(!request.contains("secret"), "the token is never sent");
     }
     assert!(
         requests[2].starts_with("POST /api/v1/decisions HTTP/1.1\r\n"),
@@ -316,14 +382,13 @@ fn a_running_server_is_used_instead_of_the_lock() {
     let sent = server(&place, vec![project(), project(), (200, cards), status()]);
     assert_eq!(place.line("ask rows.dial --count 2").ok().out, "r5\nr6\n");
     assert!(sent.join().unwrap()[2].ends_with("{\"annotator\":\"\",\"count\":2}"));
-    // What the server says of the exit code counts, not the status; so does an answer that it kept aside.
-    let problem =
-        json!({ "code": "C3", "detail": "kept aside.", "status": 422, "exit": 6, "conflict": 31 });
+    // What the server says of the exit code counts, not the status; so does an answer that it stored as a conflict.
+    let problem = json!({ "code": "C3", "detail": "stored as a conflict.", "status": 422, "exit": 6, "conflict": 31 });
     let sent = server(&place, vec![project(), status(), (422, problem)]);
     place.line("tell rows.dial r1 b").fails(
         "C3",
         6,
-        &["kept aside. To keep the first: dial resolve rows.dial 31."],
+        &["stored as a conflict. To keep the first: dial resolve rows.dial 31."],
     );
     sent.join().unwrap();
     // Something else than a server of ours, after all.
@@ -348,24 +413,37 @@ fn a_slow_server_is_waited_for_and_what_is_no_server_counts_for_nothing() {
         dial_store::Project::open(&place.path("rows.dial"), dial_store::Journal::Wal, 0).unwrap();
     let receipt = json!({ "seq": 9, "group": 4, "repeated": false, "known": false, "late": false, "version": 9 });
     // Longer than it may take to connect.
-    let sent = delayed(
+    let sent = listening(
         &place,
         Duration::from_secs(3),
+        "secret",
         vec![project(), status(), (200, receipt)],
     );
     place.line("tell rows.dial r9 b").ok();
     assert_eq!(sent.join().unwrap().len(), 3);
+    // Another program has the port by now, and pretends: it is asked, is not believed, and learns nothing of the label.
+    let process = format!("open in process {}", std::process::id());
+    let sent = listening(&place, Duration::ZERO, "guessed", vec![project()]);
+    place
+        .line("tell rows.dial r9 b")
+        .fails("S7", 6, &[&process]);
+    let requests = sent.join().unwrap();
+    assert!(requests[0].starts_with("GET /api/v1/project ") && !requests[0].contains("secret"));
     drop(held);
-    // Another program has the port by now: the project is opened here.
-    let sent = server(
-        &place,
-        vec![(200, json!({ "welcome": "to another program" }))],
-    );
+    // Nobody has the lock, so there is no server, whatever is left of one: the port is not even asked.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let pid = std::process::id();
+    let file =
+        json!({ "address": address, "token": "secret", "pid": pid, "project": "1", "run": "r" });
+    std::fs::write(place.path("rows.dial/server.json"), file.to_string()).unwrap();
     let told = place.line("tell rows.dial r9 b --json").ok().json();
-    assert_eq!(
-        (sent.join().unwrap().len(), told["known"].as_bool()),
-        (1, Some(false))
-    );
+    assert_eq!(told["known"].as_bool(), Some(false));
+    let asked = listener.accept().unwrap_err();
+    assert_eq!(asked.kind(), std::io::ErrorKind::WouldBlock);
+    let held =
+        dial_store::Project::open(&place.path("rows.dial"), dial_store::Journal::Wal, 0).unwrap();
     // A port that somebody listens on and never answers, but the process of the server is gone.
     let gone = {
         let mut child = place
@@ -380,22 +458,17 @@ fn a_slow_server_is_waited_for_and_what_is_no_server_counts_for_nothing() {
     let file = json!({ "address": listener.local_addr().unwrap().to_string(), "token": "secret", "pid": gone });
     std::fs::write(place.path("rows.dial/server.json"), file.to_string()).unwrap();
     if std::path::Path::new("/proc/self").exists() {
-        place.line("tell rows.dial r10 b").ok();
+        place
+            .line("tell rows.dial r10 b")
+            .fails("S7", 6, &[&process]);
     }
+    drop(held);
 }
 
 #[test]
 fn the_real_server_takes_what_the_verbs_send() {
-    use dial_store::{Folder, Journal, Material, Project};
     let place = labelled();
-    let folder = place.path("rows.dial");
-    let project = Project::open(&folder, Journal::Wal, 0).unwrap();
-    let recipe = project.log().recipe().unwrap().clone();
-    let material = Material::open(&recipe, &Folder(folder.clone()), &dial::Control::new()).unwrap();
-    let server =
-        dial_server::Server::start(project, material, &dial_server::Settings::default()).unwrap();
-    let (end, ended) = tokio::sync::oneshot::channel::<()>();
-    let running = std::thread::spawn(move || server.run(async { drop(ended.await) }).unwrap());
+    let serving = place.serve("rows.dial");
     let told = place
         .line("tell rows.dial r9 b:0.5 a:0.25 --annotator ann --json")
         .ok()
@@ -403,7 +476,7 @@ fn the_real_server_takes_what_the_verbs_send() {
     assert_eq!(told["known"], false);
     place
         .line("tell rows.dial r9 a --annotator ann")
-        .fails("C3", 6, &["kept aside"]);
+        .fails("C3", 6, &["conflict"]);
     place
         .line("tell rows.dial nobody a")
         .fails("I12", 3, &["nobody"]);
@@ -434,8 +507,7 @@ fn the_real_server_takes_what_the_verbs_send() {
         item["items"][0]["labels"][0],
         json!({ "annotator": "", "label": "a" })
     );
-    end.send(()).unwrap();
-    running.join().unwrap();
+    serving.end();
     // The server has let go: the same verbs open the project themselves.
     let status = place.line("status rows.dial --json").ok().json();
     assert_eq!(

@@ -11,7 +11,7 @@ fn points(n: usize) -> String {
 #[test]
 fn too_few_items_for_k() {
     let place = Place::with("a.csv", points(9));
-    let text = "a: k=15 needs at least 16 items, found 9. Use --k 8 or less.";
+    let text = "a.csv: k=15 needs at least 16 items, found 9. Use --k 8 or less.";
     place
         .line("doctor a.csv --k 15 --quiet")
         .fails("I8", 3, &[text]);
@@ -49,7 +49,7 @@ fn too_few_items_for_k() {
 fn a_project_of_one_item_says_what_it_lacks() {
     let place = Place::with("a.csv", points(1));
     let text = "a graph needs at least 2 items, found 1. Add items.";
-    for line in ["new a.csv --project p.dial", "graph a.csv --k auto"] {
+    for line in ["new a.csv --project p.dial", "graph a.csv"] {
         let ran = place.line(line);
         assert!(!ran.err.contains("note[I8]"), "{}", ran.err);
         ran.fails("I8", 3, &[text]);
@@ -67,12 +67,10 @@ fn a_k_that_is_no_number_of_neighbours() {
         3,
         &["needs at least 4294967296 items, found 9"],
     );
-    place.line("graph a.csv --k 18446744073709551615").fails(
-        "U0",
-        2,
-        &["use a whole number, or auto"],
-    );
-    let noted = place.line("graph a.csv --k auto").ok();
+    place
+        .line("graph a.csv --k 18446744073709551615")
+        .fails("U0", 2, &["use a whole number"]);
+    let noted = place.line("graph a.csv").ok();
     assert!(noted.err.contains("note[I8]: k = "), "{}", noted.err);
 }
 
@@ -83,7 +81,7 @@ const ZEROS: &str = "a,b\n1,0\n0,0\n0,1\n1,1\n0,0\n2,1\n";
 fn zero_rows_have_no_direction() {
     let place =
         Place::with("z.csv", ZEROS).and("ids.csv", "id,a,b\nx1,1,0\nx3,0,0\nx4,0,1\nx5,3,1\n");
-    let text = "z: 2 rows have zero length, so cosine is undefined (first: row 1). \
+    let text = "z.csv: 2 rows have zero length, so cosine is undefined (first: row 1). \
                 Use --zero-vectors isolate|drop or --metric euclidean.";
     place
         .line("graph z.csv --k 2 --metric cosine")
@@ -183,7 +181,7 @@ fn nothing_but_zero_rows() {
 #[test]
 fn identical_rows_have_no_structure() {
     let place = Place::with("a.csv", format!("a,b\n{}", "4,5\n".repeat(30)));
-    let text = "a: all 30 rows are identical; there is no structure to learn from.";
+    let text = "a.csv: all 30 rows are identical; there is no structure to learn from.";
     place.line("doctor a.csv --k 3").fails("I10", 3, &[text]);
     place
         .line("doctor a.csv --k 3 --standardize")
@@ -213,7 +211,7 @@ fn scales_that_leave_the_range_of_squares() {
         let next = "Rescale or pass --standardize.";
         place
             .line("graph a.csv --k 2")
-            .fails("I11", 3, &["a: column 0 ", text, next]);
+            .fails("I11", 3, &["a.csv: column 0 ", text, next]);
     }
     for scale in ["140", "0", "-140"] {
         let place = Place::with("a.csv", column(scale));
@@ -301,7 +299,11 @@ fn labels_that_are_not_there_or_do_not_fit() {
         .and("good.csv", "id,label\nz,cat\nx,dog\ny,cat\n");
     let simulate =
         |rest: &str| place.line(&format!("simulate a.csv --k 1 --trials 1 --quiet {rest}"));
-    simulate("").fails("I12", 3, &["a: this pool has no labels", "--labels FILE"]);
+    simulate("").fails(
+        "I12",
+        3,
+        &["a.csv: this pool has no labels", "--labels FILE"],
+    );
     simulate("--labels unknown.csv").fails(
         "I12",
         3,
@@ -380,7 +382,7 @@ fn tables_of_ordinary_people() {
     assert!(taken.err.contains(text), "{}", taken.err);
     let words = Place::with("iris.csv", "id,species\n1,setosa\n2,virginica\n");
     let text = "iris.csv: column \"species\" is text in 2 of 2 rows (first: \"setosa\", line 2). No column can be a \
-                feature. Nothing was imported. Use --text-column species if these are texts to label, or give features \
+                feature. Use --text-column species if these are texts to label, or give features \
                 with --features.";
     words
         .line("doctor iris.csv --k 3 --quiet")
@@ -413,7 +415,7 @@ fn tables_of_ordinary_people() {
 fn non_finite_rows_are_refused_or_left_out() {
     let text = "a,b\n1,2\n3,nan\n5,6\n7,8\ninf,nan\n";
     let place = Place::with("a.csv", text).and("ids.csv", "id,a\np,1\nq,nan\nr,2\ns,4\n");
-    let said = "a.csv: 3 non-finite values in 2 rows; first at line 3, column b (NaN). Nothing was imported.";
+    let said = "a.csv: 3 non-finite values in 2 rows; first at line 3, column b (NaN).";
     place
         .line("graph a.csv --k 1")
         .fails("I1", 3, &[said, "--drop-nonfinite"]);
@@ -568,4 +570,59 @@ fn labels_of_unknown_items_are_refused_or_left_out_on_request() {
         left_out.err
     );
     assert!(left_out.out.contains("2 in 2 classes"), "{}", left_out.out);
+}
+
+#[test]
+fn parameters_of_another_propagation_are_refused() {
+    let place = Place::new();
+    for (typed, words) in [
+        (
+            "--heat-time 5",
+            "--heat-time only applies to heat propagation. Add --propagation heat, or leave --heat-time out.",
+        ),
+        (
+            "--propagation heat:3 --heat-time 5",
+            "--propagation heat:3 and --heat-time 5 both set the parameter. Leave one of them out.",
+        ),
+        (
+            "--propagation heat --sigma 2",
+            "--sigma only applies to rbf and compact propagation. Add --propagation rbf or compact, or leave --sigma out.",
+        ),
+    ] {
+        let line = format!("simulate builtin:moons:60 {typed} --queries 1 --trials 1");
+        place.line(&line).fails("U1", 2, &[words]);
+        let line = format!("new builtin:moons:60 {typed} --project a");
+        place.line(&line).fails("U1", 2, &[words]);
+    }
+    assert!(place.files().is_empty());
+}
+
+#[test]
+fn names_that_do_not_fit_are_refused() {
+    let place = Place::with("u.csv", "id,x,y\n");
+    place.line("new builtin:moons:60 --classes a,a").fails(
+        "U1",
+        2,
+        &["--classes names \"a\" twice."],
+    );
+    place
+        .line("doctor u.csv")
+        .fails("I3", 3, &["the table has column names but no rows"]);
+    place
+        .line("new builtin:moons:60 --project moons --quiet")
+        .ok();
+    place.line("doctor moons.dial").fails(
+        "U1",
+        2,
+        &["moons.dial is a project, not a pool. Use dial status moons.dial."],
+    );
+    std::fs::write(place.path("w.csv"), "x,y\n1,2\n2,1\n3,3\n4,1\n").unwrap();
+    place.line("pool moons.dial w.csv").fails(
+        "I8",
+        3,
+        &[
+            "The project uses k = 20, so its pool needs at least 21 items; ",
+            "w.csv has 4. Nothing was changed.",
+        ],
+    );
 }

@@ -81,6 +81,44 @@ fn one_neighbour_by_hand() {
 }
 
 #[test]
+fn a_graph_is_known_by_its_content() {
+    let place = three();
+    place.line("graph three.csv --k 1 --out g.txt").fails(
+        "U1",
+        2,
+        &["g.txt: a graph is saved as .dialgraph", ".npz"],
+    );
+    assert!(!place.path("g.txt").exists());
+    place.line("graph three.csv --k 1 --quiet --out g.npz").ok();
+    place
+        .line("graph three.csv --k 1 --quiet --out g.dialgraph")
+        .ok();
+    std::fs::rename(place.path("g.npz"), place.path("matrix.txt")).unwrap();
+    std::fs::rename(place.path("g.dialgraph"), place.path("packed.npz")).unwrap();
+    for file in ["matrix.txt", "packed.npz"] {
+        for verify in ["", "--verify"] {
+            let json = place
+                .line(&format!("doctor {file} --json {verify}"))
+                .ok()
+                .json();
+            assert_eq!(
+                (json["items"].as_u64(), json["edges"].as_u64()),
+                (Some(3), Some(2))
+            );
+        }
+        place
+            .line(&format!("doctor three.csv --graph {file} --json"))
+            .ok();
+    }
+    // An archive of features is a pool and no graph.
+    use dial_data::write::{Saved, SavedData, write_npz};
+    let arrays = [("X", Saved::matrix(SavedData::F64(&[0.0, 1.0, 3.0]), 1))];
+    write_npz(&place.path("pool.npz"), &arrays).unwrap();
+    let json = place.line("doctor pool.npz --k 1 --json").ok().json();
+    assert_eq!(json["facts"]["dimensions"].as_u64(), Some(1));
+}
+
+#[test]
 fn two_neighbours_by_hand() {
     let place = three();
     let json = place

@@ -4,17 +4,20 @@
 
 #[path = "../../../dial-data/tests/corpus/mod.rs"]
 mod corpus;
+mod another_user;
 mod arena;
-#[cfg(feature = "parquet")]
 mod bad_columns;
+mod bad_day;
 mod bad_files;
 mod bench;
 mod codes;
+mod copies;
 mod demo;
 mod doctor;
 mod exchange;
 mod faults;
 mod graph;
+mod hostile;
 mod maps;
 mod mending;
 mod methods;

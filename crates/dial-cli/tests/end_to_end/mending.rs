@@ -35,7 +35,7 @@ fn a_pool_that_moved_is_found_again() {
     );
     let moved = place.line("pool rows.dial far/moved.csv").ok().out;
     assert!(
-        moved.contains("far/moved.csv, 40 items; 40 of 40 are as before."),
+        moved.contains("far/moved.csv, 40 items; 40 of 40 are unchanged."),
         "{moved}"
     );
     assert_eq!(place.line("ask rows.dial").ok().out, asked);
@@ -56,7 +56,7 @@ fn a_pool_that_moved_is_found_again() {
     // Another pool altogether: labels stay, and it is said.
     let other = place.line("pool rows.dial builtin:moons:50").ok().out;
     assert!(
-        other.contains("1 label is of items that are not there"),
+        other.contains("1 label is of items that are missing in this pool"),
         "{other}"
     );
     place.line("pool rows.dial far/moved.csv").ok();
@@ -115,14 +115,14 @@ fn of_several_that_make_a_project_one_does() {
     for ended in ended.iter().filter(|ended| !ended.status.success()) {
         let text = String::from_utf8_lossy(&ended.stderr);
         assert!(
-            ended.status.code() == Some(5) && text.contains("rows.dial: is there already"),
+            ended.status.code() == Some(5) && text.contains("rows.dial is there already"),
             "{text}"
         );
     }
 }
 
 #[test]
-fn an_answer_kept_aside_is_settled() {
+fn a_conflict_is_resolved() {
     let place = place();
     place.line("tell rows.dial i3 cat --annotator ann").ok();
     place.line("tell rows.dial i3 dog --annotator ann").fails(
@@ -133,20 +133,20 @@ fn an_answer_kept_aside_is_settled() {
     let problem = place
         .line("tell rows.dial i3 dog --annotator ann --json --key k")
         .err;
-    let parked = serde_json::from_str::<serde_json::Value>(&problem).unwrap()["conflict"]
+    let conflict = serde_json::from_str::<serde_json::Value>(&problem).unwrap()["conflict"]
         .as_u64()
         .unwrap();
     let status = place.line("status rows.dial").ok().out;
     assert!(
-        status.contains(&format!("(decision {parked})"))
+        status.contains(&format!("(decision {conflict})"))
             && status.contains("dial resolve rows.dial"),
         "{status}"
     );
-    place.line(&format!("resolve rows.dial {parked}")).ok();
-    place.line(&format!("resolve rows.dial {parked}")).fails(
+    place.line(&format!("resolve rows.dial {conflict}")).ok();
+    place.line(&format!("resolve rows.dial {conflict}")).fails(
         "U1",
         2,
-        &["does not wait", "dial status"],
+        &["is not an unresolved conflict", "dial status"],
     );
     assert_eq!(
         place.line("status rows.dial --json").ok().json()["conflicts"]
@@ -179,19 +179,19 @@ fn words_fit_their_numbers() {
             .line("tell rows.dial i3=cat i4=cat")
             .ok()
             .out
-            .starts_with("2 labels were known")
+            .starts_with("2 labels are stored already")
     );
     place.line("undo rows.dial").ok();
     place.line("undo rows.dial --annotator eve").fails(
         "C5",
         6,
-        &["what eve did", "--annotator", "--group"],
+        &["Only decisions of eve", "--annotator", "--group"],
     );
     place.line("tell rows.dial i3 cat").ok();
     // How much is settled says nothing while a class was never met.
     let predicted = place.line("predict rows.dial").ok().out;
     assert!(
-        predicted.contains("One class has no label yet.") && !predicted.contains("settled"),
+        predicted.contains("dog has no label yet") && !predicted.contains("settled"),
         "{predicted}"
     );
     assert!(
@@ -216,7 +216,7 @@ fn words_fit_their_numbers() {
         .ok()
         .out;
     assert!(
-        again.starts_with("Imported 0 labels; 2 were there already."),
+        again.starts_with("Imported 0 labels; 2 were stored already."),
         "{again}"
     );
     let missing = gold.line("import rows.dial nothing.csv");
@@ -225,7 +225,7 @@ fn words_fit_their_numbers() {
     gold.line("restore gold.csv --project new.dial").fails(
         "S9",
         5,
-        &["gold.csv: is no backup", "dial backup"],
+        &["gold.csv is not a backup", "dial backup"],
     );
     assert!(!gold.files().contains("new.dial"));
 }
@@ -256,5 +256,140 @@ fn a_project_without_its_database_points_to_its_backups() {
         .trim()
         .trim_end_matches('.');
     place.line(&format!("restore {command}")).ok();
-    place.line("status rows.restored.dial").ok();
+    place.line("status rows.dial").ok();
+}
+
+#[test]
+fn labels_that_are_missing_are_counted_and_given_up_only_when_that_is_said() {
+    let place = place();
+    let database = place.path("rows.dial/project.db");
+    place.line("tell rows.dial i3 cat").ok();
+    let before = std::fs::read(&database).unwrap();
+    let events = place.line("status rows.dial --json").ok().json()["version"].clone();
+    place.line("tell rows.dial i4 dog").ok();
+    place.line("tell rows.dial i5 dog").ok();
+    // An older copy of the database in the place of the newer one.
+    std::fs::write(&database, &before).unwrap();
+    let pieces = [
+        "2 events that were stored are missing",
+        "newest backup holds",
+        "dial recover rows.dial",
+    ];
+    for line in [
+        "status rows.dial",
+        "tell rows.dial i6 cat",
+        "export rows.dial --out x.csv",
+    ] {
+        place.line(line).fails("S9", 5, &pieces);
+    }
+    let looked = place.line("recover rows.dial --json").ok().json();
+    assert_eq!(
+        (&looked["events"], &looked["aside"]),
+        (&events, &serde_json::Value::Null)
+    );
+    place.line("status rows.dial").fails("S9", 5, &pieces);
+    let accepted = place
+        .line("recover rows.dial --accept-loss --json")
+        .ok()
+        .json();
+    let aside = std::path::PathBuf::from(accepted["aside"].as_str().unwrap());
+    assert_eq!(
+        std::fs::read(place.path("").join(aside).join("project.db")).unwrap(),
+        before
+    );
+    let status = place.line("status rows.dial --json").ok().json();
+    assert_eq!(status["version"], events);
+    place.line("tell rows.dial i4 dog").ok();
+    place
+        .line("recover rows.dial")
+        .fails("S11", 6, &["is whole"]);
+}
+
+#[test]
+fn a_busy_project_is_waited_for_where_that_is_said() {
+    let place = place();
+    let lock = std::fs::File::options()
+        .write(true)
+        .open(place.path("rows.dial/lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    for line in [
+        "tell rows.dial i3 cat",
+        "status rows.dial --wait=0",
+        "tell rows.dial i3 cat --wait=1",
+    ] {
+        place.line(line).fails("S7", 6, &["--wait"]);
+    }
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> = [
+            "tell rows.dial i3 cat --wait",
+            "tell rows.dial i4 dog --wait=50",
+            "status rows.dial --wait",
+        ]
+        .map(|line| scope.spawn(|| place.line(line)))
+        .into_iter()
+        .collect();
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        assert!(waiting.iter().all(|one| !one.is_finished()));
+        lock.unlock().unwrap();
+        for one in waiting {
+            one.join().unwrap().ok();
+        }
+    });
+    assert_eq!(
+        place.line("status rows.dial --json").ok().json()["labelled"],
+        2
+    );
+}
+
+/// As somebody else on the machine; only root can become that.
+#[cfg(target_os = "linux")]
+#[test]
+fn another_user_is_told_whose_project_it_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    let open = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    open(&place.path(""), 0o755);
+    let nobody = |words: &[&str]| {
+        let mut command = place.as_nobody(&words.join(" "))?;
+        let output = command.output().ok()?;
+        Some(String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    if nobody(&[crate::run::DIAL, "--version"]).is_none_or(|text| !text.is_empty()) {
+        println!("SKIPPED: another user needs root (setpriv)");
+        return;
+    }
+    let status = [crate::run::DIAL, "status", "rows.dial"];
+    let text = nobody(&status).unwrap();
+    let said = "its owner is root, its mode 0700, and this is nobody";
+    assert!(text.contains("error[S5]") && text.contains(said), "{text}");
+    // Allowed to look: then it is read, and everybody is told that it is open.
+    open(&place.path("rows.dial"), 0o755);
+    let text = nobody(&status).unwrap();
+    assert!(
+        text.contains("head.witness: permission denied: its owner is root, its mode 0600"),
+        "{text}"
+    );
+    open(&place.path("rows.dial/project.db"), 0o644);
+    open(&place.path("rows.dial/head.witness"), 0o644);
+    open(&place.path("rows.dial/lock"), 0o644);
+    let text = nobody(&status).unwrap();
+    assert!(
+        text.contains("can only be read") && !text.contains("error"),
+        "{text}"
+    );
+    let text = nobody(&[crate::run::DIAL, "tell", "rows.dial", "i3", "cat"]).unwrap();
+    assert!(
+        text.contains("error[S5]") && !text.contains("the disk failed"),
+        "{text}"
+    );
+    assert!(
+        place
+            .line("status rows.dial")
+            .ok()
+            .err
+            .contains("others on this machine")
+    );
 }

@@ -42,7 +42,7 @@ fn the_pool_is_never_overwritten() {
     // A file of the same name elsewhere is another file.
     fs::create_dir(place.path("sub")).unwrap();
     place
-        .line("graph blobs.csv --k 3 --quiet --out sub/blobs.csv")
+        .line("propagate blobs.csv --k 3 --quiet --source 0 --out sub/blobs.csv")
         .ok();
 }
 

@@ -116,7 +116,7 @@ fn classes_of_one_item_are_refused_and_nothing_is_scored_on_nothing() {
     place.line("simulate own.csv --k 2").fails(
         "I12",
         3,
-        &["each of the 12 labelled items is a class of its own"],
+        &["each of the 12 labelled items has a different class"],
     );
     let json = place
         .line("simulate two.csv --k 2 --queries 4 --trials 1 --acquisition variance --json --quiet")

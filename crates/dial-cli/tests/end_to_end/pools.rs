@@ -2,18 +2,17 @@
 //! are easy to tell apart, in its own form.
 
 use std::fs;
-#[cfg(feature = "parquet")]
 use std::sync::Arc;
 
-#[cfg(feature = "parquet")]
 use arrow_array::{
     ArrayRef, FixedSizeListArray, Float64Array, ListArray, RecordBatch, StringArray,
     types::Float64Type,
 };
 
-#[cfg(feature = "parquet")]
 use crate::bad_columns::{arrow_file, arrow_stream, parquet};
-use crate::corpus::build::{element, f64s, gzip, i64s, idx, mat, mat_array, npy, stored, zip};
+use crate::corpus::build::{
+    element, f64s, gzip, i64s, idx, mat, mat_array, npy, stored, zip, zstd,
+};
 use crate::run::Place;
 
 const ITEMS: usize = 60;
@@ -256,6 +255,60 @@ fn arrays() {
     }
 }
 
+/// A project on a packed table: its name, labels from a packed file, its own columns in an export, and a pool that changes.
+#[test]
+fn a_packed_pool_is_like_any_other() {
+    let table = |items: usize| {
+        let row = |item: usize| {
+            let [a, b, c, d] = numbers(item);
+            format!("i{item},{a},{b},{c},{d},{}\n", name(item))
+        };
+        let rows: String = (0..items).map(row).collect();
+        format!("id,a,b,c,d,kind\n{rows}").into_bytes()
+    };
+    let labels = "id\tlabel\ni0\tcat\ni1\tdog\n";
+    let plain = Place::with("rows.csv", table(ITEMS)).and("given.tsv", labels);
+    let packed = Place::with("rows.csv.gz", gzip(&table(ITEMS)))
+        .and("given.tsv.zst", zstd(labels.as_bytes()));
+    goes_the_whole_way(&packed, "rows.csv.gz --label-column kind");
+    let run = |place: &Place, ending: &str, packing: &str| {
+        let new =
+            format!("new rows.csv{ending} --classes cat,dog --drop-column kind --k 8 --quiet");
+        place.line(&new).ok();
+        place
+            .line(&format!("import rows.dial given.tsv{packing}"))
+            .ok();
+        let asked = place.line("ask rows.dial").ok();
+        assert_eq!(asked.err, "", "the pool is the one it was made from");
+        place
+            .line("export rows.dial --out all.csv --original-columns on")
+            .ok();
+        // The annotator of imported labels is the name of their file.
+        let all = String::from_utf8(place.read("all.csv")).unwrap();
+        (asked.out, all.replace("given.tsv.zst", "given.tsv"))
+    };
+    let (asked, all) = run(&packed, ".gz", ".zst");
+    assert_eq!((asked, all.clone()), run(&plain, "", ""));
+    let first = all.lines().nth(1).unwrap();
+    assert!(
+        first.starts_with("i0,cat,") && first.ends_with(",cat"),
+        "{first}"
+    );
+    std::fs::write(packed.path("rows.csv.gz"), gzip(&table(ITEMS + 2))).unwrap();
+    let grown = packed.line("ask rows.dial").ok().err;
+    assert!(
+        grown.contains("the pool has changed: 62 items now, 60 before"),
+        "{grown}"
+    );
+    let whole = gzip(&table(ITEMS + 2));
+    std::fs::write(packed.path("rows.csv.gz"), &whole[..whole.len() - 20]).unwrap();
+    packed.line("ask rows.dial").fails(
+        "I5",
+        3,
+        &["rows.csv.gz: the gzip data end too early, after "],
+    );
+}
+
 #[test]
 fn arrays_of_pictures() {
     let (images, labels) = (
@@ -400,13 +453,11 @@ fn records() {
 }
 
 /// Columns of Parquet or Arrow with the labels beside them.
-#[cfg(feature = "parquet")]
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     let labels: ArrayRef = Arc::new(StringArray::from_iter_values((0..ITEMS).map(name)));
     RecordBatch::try_from_iter(columns.into_iter().chain([("label", labels)])).unwrap()
 }
 
-#[cfg(feature = "parquet")]
 #[test]
 fn parquet_and_arrow() {
     let words = |word: &dyn Fn(usize) -> String| -> ArrayRef {
@@ -592,4 +643,34 @@ fn no_part_of_a_pool_is_overwritten() {
     place
         .line("doctor x.npy --text-column a")
         .fails("U1", 2, &["--text-column is for tables"]);
+}
+
+#[test]
+fn the_background_of_a_scene_is_asked_about_only_while_it_counts() {
+    let gt = mat(&[doubles(
+        &[6, 10],
+        "gt",
+        &fortran(|item, _| (item % 3) as f64, 1),
+    )]);
+    let place = Place::with("cube.mat", cube_mat()).and("gt.mat", gt);
+    let note = "label 0 counts as a class here";
+    for (verb, more) in [
+        ("new", "--classes a,b --project"),
+        ("simulate", "--queries 3 --trials 1 --maps"),
+    ] {
+        let run = |ignored: &str, out: &str| {
+            let line =
+                format!("{verb} cube.mat --labels gt.mat --k 5 {ignored} {more} {verb}-{out}");
+            place.line(&line).ok().err
+        };
+        let plain = run("", "a");
+        assert!(plain.contains(note), "{verb}: {plain}");
+        let told = run("--ignore-label 0", "b");
+        assert!(!told.contains(note), "{verb}: {told}");
+        let other = run("--ignore-label 7", "c");
+        assert!(
+            other.contains(note) && other.contains("no item has the label \"7\""),
+            "{other}"
+        );
+    }
 }

@@ -2,8 +2,8 @@
 //! with and without initial labels, and whether classes are known or met one by one. (Python compares its sessions with
 //! simulations in `python/tests/test_same_questions.py`.)
 
-use dial_store::{Folder, Journal, Material, Project};
-use tokio::sync::oneshot;
+use dial::graph::EdgeWeights;
+use dial_store::{Journal, Project};
 
 use crate::run::{Place, rows};
 
@@ -155,17 +155,67 @@ fn simulations_projects_and_servers_ask_the_same() {
         assert_eq!(asked(&place, case.name), want, "{}: dial ask", case.name);
         let served = format!("{}-served", case.name);
         project(&place, case, &served);
-        let folder = place.path(&format!("{served}.dial"));
-        let project = Project::open(&folder, Journal::Wal, 0).unwrap();
-        let recipe = project.log().recipe().unwrap().clone();
-        let material = Material::open(&recipe, &Folder(folder), &dial::Control::new()).unwrap();
-        let settings = dial_server::Settings::default();
-        let server = dial_server::Server::start(project, material, &settings).unwrap();
-        let (end, ended) = oneshot::channel::<()>();
-        let running = std::thread::spawn(move || server.run(async { drop(ended.await) }).unwrap());
+        let serving = place.serve(&format!("{served}.dial"));
         assert_eq!(asked(&place, &served), want, "{}: a server", case.name);
-        end.send(()).unwrap();
-        running.join().unwrap();
+        serving.end();
+    }
+}
+
+/// Projects whose next item does not depend on the model alone.
+const SHARED: [&str; 3] = ["--overlap 2", "--audit 0.4", "--overlap 2 --audit 0.4"];
+
+/// What two people are asked who take turns.
+fn taking_turns(place: &Place, project: &str) -> Vec<String> {
+    let ask = |turn: usize| {
+        let who = ["ann", "bob"][turn % 2];
+        let line = format!("ask {project}.dial --annotator {who} --quiet");
+        let item = place.line(&line).ok().out.trim().to_string();
+        let class = label(place, &item);
+        let line = format!("tell {project}.dial {item} {class} --annotator {who} --quiet");
+        place.line(&line).ok();
+        item
+    };
+    (0..QUESTIONS).map(ask).collect()
+}
+
+/// Of every label, whether its item was drawn at random.
+fn audits(place: &Place, project: &str) -> Vec<bool> {
+    let folder = place.path(&format!("{project}.dial"));
+    let project = Project::open(&folder, Journal::Wal, 0).unwrap();
+    let labels = project.log().records().iter().filter(|record| {
+        let change = record.change();
+        matches!(change, Some(dial::Change::Label { .. }))
+    });
+    labels.map(|record| record.provenance.audit).collect()
+}
+
+#[test]
+fn several_people_and_audits_are_asked_the_same_with_and_without_a_server() {
+    let place = place();
+    for (case, options) in SHARED.iter().enumerate() {
+        let (alone, served) = (format!("alone-{case}"), format!("served-{case}"));
+        for name in [&alone, &served] {
+            let line = format!(
+                "new pool.csv --classes left,right --k 6 {options} --project {name} --quiet"
+            );
+            place.line(&line).ok();
+        }
+        let asked = taking_turns(&place, &alone);
+        let audits = audits(&place, &alone);
+        // Where two are to answer, the second is asked for what the first has just answered; a random item comes before it.
+        let pairs = asked.chunks(2).filter(|pair| pair[0] == pair[1]).count();
+        match *options {
+            "--overlap 2" => assert_eq!(pairs, QUESTIONS / 2, "{asked:?}"),
+            "--audit 0.4" => assert_eq!(pairs, 0, "{asked:?}"),
+            _ => assert!((1..QUESTIONS / 2).contains(&pairs), "{asked:?}"),
+        }
+        let drawn = audits.iter().filter(|audit| **audit).count();
+        assert_eq!(drawn > 0, options.contains("audit"), "{options}");
+        let serving = place.serve(&format!("{served}.dial"));
+        let by_server = taking_turns(&place, &served);
+        serving.end();
+        assert_eq!(by_server, asked, "{options}");
+        assert_eq!(self::audits(&place, &served), audits, "{options}");
     }
 }
 
@@ -203,99 +253,17 @@ fn a_graph_that_was_saved_asks_what_one_that_is_built_asks() {
             .map(|n| format!("i{n}"))
             .collect();
         assert_eq!(asked(&place, &name), want, "a project on {graph}");
-    }
-}
-
-/// One way of every kind of decision, typed; what the log then calls it.
-const TYPED: [(&str, &str); 11] = [
-    ("label", "tell p.dial i5 left"),
-    ("skip", "skip p.dial i6"),
-    ("exclude", "exclude p.dial i7"),
-    ("undo", "undo p.dial"),
-    ("redo", "redo p.dial"),
-    ("add-class", "class p.dial add odd"),
-    ("rename-class", "class p.dial rename odd even"),
-    ("merge-class", "class p.dial merge even left"),
-    ("style-class", "class p.dial style left #112233 x"),
-    ("weight", "weight p.dial ann 2"),
-    ("resolve", "resolve p.dial --all"),
-];
-
-/// Where the command has what the interface has; what is only for drawing has a reason.
-const PATHS: [(&str, &str); 25] = [
-    ("/api/v1/project", "status"),
-    ("/api/v1/status", "status"),
-    ("/api/v1/next", "ask"),
-    ("/api/v1/decisions", "tell"),
-    ("/api/v1/item", "predict"),
-    ("/api/v1/items", "predict"),
-    ("/api/v1/history", "log"),
-    ("/api/v1/conflicts", "status"),
-    ("/api/v1/disagreements", "status"),
-    ("/api/v1/estimates", "predict"),
-    ("/api/v1/export", "export"),
-    ("/api/v1/import", "import"),
-    ("/api/v1/backup", "backup"),
-    ("/api/v1/launch", "label"),
-    ("/api/v1/suspects", "predict"),
-    ("/api/v1/beliefs", "export"),
-    ("/api/v1/ids", "export"),
-    ("/api/v1/media", "only drawn"),
-    ("/api/v1/map", "only drawn"),
-    ("/api/v1/scene", "only drawn"),
-    ("/api/v1/scene/pixels", "only drawn"),
-    ("/api/v1/scene/image", "only drawn"),
-    ("/api/v1/progress", "only drawn"),
-    ("/api/v1/calibration", "only drawn"),
-    ("/api/v1/changes", "a stream for pages that stay open"),
-];
-
-#[test]
-fn the_command_has_what_the_interface_has() {
-    let document = serde_json::to_value(dial_server::document()).unwrap();
-    let kinds = document["components"]["schemas"]["Decision"]["oneOf"]
-        .as_array()
-        .unwrap();
-    let kind = |one: &serde_json::Value| {
-        let kind = &one["properties"]["kind"];
-        let word = kind["enum"][0].as_str().or(kind["const"].as_str());
-        word.unwrap_or_else(|| panic!("{one}")).to_string()
-    };
-    let mut kinds: Vec<String> = kinds.iter().map(kind).collect();
-    let mut typed: Vec<String> = TYPED.iter().map(|(kind, _)| kind.to_string()).collect();
-    kinds.sort();
-    typed.sort();
-    assert_eq!(typed, kinds, "every kind of decision is typed somewhere");
-    let mut paths: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
-    paths.sort();
-    let mut listed: Vec<&str> = PATHS.iter().map(|(path, _)| *path).collect();
-    listed.sort_unstable();
-    assert_eq!(listed, paths, "every path is listed");
-
-    let place = place();
-    place
-        .line("new pool.csv --classes left,right --k 6 --project p --quiet")
-        .ok();
-    // Something for resolve to resolve.
-    place.line("tell p.dial i9 left").ok();
-    assert_eq!(place.line("tell p.dial i9 right").code, 6);
-    for (kind, line) in TYPED {
-        place.line(line).ok();
-        let log = place.line("log p.dial --limit 3 --json").ok().json();
-        let found: Vec<&str> = log["rows"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|row| row["kind"].as_str().unwrap())
-            .collect();
-        let stored = if kind == "resolve" { "resolved" } else { kind };
-        assert!(found.contains(&stored), "{line}: {found:?}");
-    }
-    for (path, verb) in PATHS.iter().filter(|(_, verb)| !verb.contains(' ')) {
+        // A sparse matrix does not say how it was made.
+        let folder = place.path(&format!("{name}.dial"));
+        let project = Project::open(&folder, Journal::Wal, 0).unwrap();
+        let recipe = project.log().recipe().unwrap();
+        let made = (graph == "g.dialgraph").then_some(EdgeWeights::Symmetric);
         assert_eq!(
-            place.line(&format!("{verb} --help")).code,
-            0,
-            "{path}: dial {verb}"
+            (recipe.config.weights, recipe.graph.is_none()),
+            (made, made.is_some())
         );
+        if made.is_some() {
+            assert_eq!(recipe.config.k, 6);
+        }
     }
 }

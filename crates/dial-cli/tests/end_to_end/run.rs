@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
 
+use dial_store::{Folder, Journal, PreparedPool, Project};
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::sync::oneshot;
 
 /// The command's path.
 pub const DIAL: &str = env!("CARGO_BIN_EXE_dial");
@@ -118,9 +121,55 @@ impl Place {
         ran(self.command(&args).env_remove("DIAL_DATA"))
     }
 
+    /// A script of bash as somebody else on the machine, ready to be started here; none where we may not become that.
+    #[cfg(target_os = "linux")]
+    pub fn as_nobody(&self, script: &str) -> Option<Command> {
+        let become_nobody = |script: &str| {
+            let mut command = Command::new("setpriv");
+            command
+                .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+                .args(["bash", "-c", script])
+                .current_dir(self.0.path())
+                .stdin(Stdio::null());
+            command
+        };
+        let may = become_nobody("true").output();
+        may.is_ok_and(|ran| ran.status.success())
+            .then(|| become_nobody(script))
+    }
+
     /// Runs a line of words.
     pub fn line(&self, words: &str) -> Ran {
         self.dial(&words.split_whitespace().collect::<Vec<_>>())
+    }
+}
+
+/// A server on a thread of this process, until it is told to end.
+pub struct Serving {
+    end: oneshot::Sender<()>,
+    running: JoinHandle<()>,
+}
+
+impl Place {
+    /// Serves a project.
+    pub fn serve(&self, project: &str) -> Serving {
+        let folder = self.path(project);
+        let project = Project::open(&folder, Journal::Wal, 0).unwrap();
+        let recipe = project.log().recipe().unwrap().clone();
+        let prepared = PreparedPool::open(&recipe, &Folder(folder), &dial::Control::new()).unwrap();
+        let settings = dial_server::ServerOptions::default();
+        let server = dial_server::Server::start(project, prepared, &settings).unwrap();
+        let (end, ended) = oneshot::channel::<()>();
+        let running = std::thread::spawn(move || server.run(async { drop(ended.await) }).unwrap());
+        Serving { end, running }
+    }
+}
+
+impl Serving {
+    /// Ends it, and waits until it has closed the project.
+    pub fn end(self) {
+        self.end.send(()).unwrap();
+        self.running.join().unwrap();
     }
 }
 

@@ -1,10 +1,6 @@
 //! The same verb says and does the same whether a server has the project or not.
 
-use std::thread::JoinHandle;
-
-use dial_store::{Folder, Journal, Material, Project};
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 
 use crate::run::Place;
 
@@ -28,32 +24,6 @@ fn place() -> Place {
         .ok();
     place.line("skip rows.dial r149").ok();
     place
-}
-
-/// A server that runs until it is told.
-struct Serving {
-    end: oneshot::Sender<()>,
-    running: JoinHandle<()>,
-}
-
-impl Serving {
-    fn start(place: &Place) -> Serving {
-        let folder = place.path("rows.dial");
-        let project = Project::open(&folder, Journal::Wal, 0).unwrap();
-        let recipe = project.log().recipe().unwrap().clone();
-        let material = Material::open(&recipe, &Folder(folder), &dial::Control::new()).unwrap();
-        let server =
-            dial_server::Server::start(project, material, &dial_server::Settings::default())
-                .unwrap();
-        let (end, ended) = oneshot::channel::<()>();
-        let running = std::thread::spawn(move || server.run(async { drop(ended.await) }).unwrap());
-        Serving { end, running }
-    }
-
-    fn end(self) {
-        self.end.send(()).unwrap();
-        self.running.join().unwrap();
-    }
 }
 
 /// Whether two documents are the same, numbers up to rounding on the wire.
@@ -149,7 +119,7 @@ fn a_look_is_the_same_with_and_without_a_server() {
     let files = || ["beliefs.jsonl", "all.csv", "labels.csv"].map(|name| place.read(name));
     let pool = (place.read("rows.csv"), place.read("far.csv"));
     let without = (looked(), asked(), refused(), files());
-    let serving = Serving::start(&place);
+    let serving = place.serve("rows.dial");
     let with = (looked(), asked(), refused(), files());
     serving.end();
     for (line, (a, b)) in LOOKS.iter().zip(without.0.iter().zip(&with.0)) {
@@ -205,7 +175,7 @@ fn decisions_are_the_same_with_and_without_a_server() {
     };
     let (alone, served) = (place(), place());
     let without = decided(&alone);
-    let serving = Serving::start(&served);
+    let serving = served.serve("rows.dial");
     let with = decided(&served);
     serving.end();
     // The times of the log differ.
@@ -225,15 +195,15 @@ fn decisions_are_the_same_with_and_without_a_server() {
     assert_eq!(
         (with[1].1.as_str(), with[2].1.as_str()),
         (
-            "Taken back: r6 = left, r7 = right.\n",
-            "Brought back: r6 = left, r7 = right.\n"
+            "Undone: r6 = left, r7 = right.\n",
+            "Redone: r6 = left, r7 = right.\n"
         )
     );
     assert!(
         with[3].1.starts_with("2 items skipped (group ")
             && with[3].1.contains("; dial undo rows.dial --group ")
     );
-    assert_eq!(with[4].1, "Taken back: skip r20, skip r21.\n");
+    assert_eq!(with[4].1, "Undone: skip r20, skip r21.\n");
     assert_eq!(
         (with[8].0, with[9].1.as_str()),
         (6, "1 conflict resolved: the existing label stays.\n")
@@ -243,10 +213,7 @@ fn decisions_are_the_same_with_and_without_a_server() {
         "{}",
         with[8].2
     );
-    assert_eq!(
-        with[10].1,
-        "No answer was kept aside: nothing to resolve.\n"
-    );
+    assert_eq!(with[10].1, "There is no conflict: nothing to resolve.\n");
     let kinds = |ran: &(i32, String, String)| -> Vec<String> {
         let page: Value = serde_json::from_str(&ran.1).unwrap();
         let rows = page["rows"].as_array().unwrap().iter();
@@ -267,7 +234,7 @@ fn decisions_are_the_same_with_and_without_a_server() {
 #[test]
 fn many_items_are_asked_of_a_server_in_parts() {
     let place = place();
-    let serving = Serving::start(&place);
+    let serving = place.serve("rows.dial");
     let asked = place.line("ask rows.dial --count 120").ok().out;
     let distinct: std::collections::BTreeSet<&str> = asked.lines().collect();
     assert_eq!((asked.lines().count(), distinct.len()), (120, 120));

@@ -226,14 +226,17 @@ fn settings_of_precision_that_do_not_go_together_are_refused_at_once() {
     for (words, text) in [
         (
             "--precision certified --propagation rbf",
-            "poisson in certified precision",
+            "--precision certified needs Poisson propagation",
         ),
         (
             "--precision certified --tau 0",
-            "above 0 in certified precision",
+            "--precision certified needs a tau above 0",
         ),
         ("--precision certified --tolerance 0", "above 0"),
-        ("--tolerance 0.1", "unless precision is certified"),
+        (
+            "--tolerance 0.1",
+            "--tolerance applies only in certified precision",
+        ),
     ] {
         let ended = place.line(&format!(
             "simulate pool.npy --labels pool-labels.npy {words}"
@@ -296,4 +299,23 @@ fn generated_pools_are_what_was_asked_for() {
     place
         .line("generate clusters --items 9 --out no/a.npy")
         .fails("S5", 5, &["no folder"]);
+}
+
+#[test]
+fn weights_of_a_matrix_that_is_given_are_not_typed() {
+    let place = Place::new();
+    place
+        .line("graph builtin:moons:100 --out g.npz --quiet")
+        .ok();
+    let words = "--weights does not apply: g.npz holds the edge weights. Leave it out.";
+    place
+        .line("new builtin:moons:100 --graph g.npz --weights gaussian")
+        .fails("U1", 2, &[words]);
+    place
+        .line("new builtin:moons:100 --graph g.npz --project g --quiet")
+        .ok();
+    let graph = "new builtin:moons:100 --graph g.dial/graph.dialgraph --weights uniform";
+    place
+        .line(graph)
+        .fails("U1", 2, &["--weights does not apply"]);
 }

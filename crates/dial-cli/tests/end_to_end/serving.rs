@@ -17,6 +17,8 @@ struct Serving {
     child: Child,
     address: String,
     token: String,
+    /// The id of the project.
+    project: String,
 }
 
 impl Serving {
@@ -44,6 +46,7 @@ impl Serving {
                     child,
                     address: text("address"),
                     token: text("token"),
+                    project: text("project"),
                 };
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -55,7 +58,12 @@ impl Serving {
 
     /// The status and the body of an answer; nothing if the server went away.
     fn ask(&self, method: &str, path: &str, body: &str) -> Option<(u16, Value)> {
-        ask(&self.address, &self.token, method, path, body)
+        ask(
+            [&self.address, &self.token, &self.project],
+            method,
+            path,
+            body,
+        )
     }
 
     fn get(&self, path: &str) -> Value {
@@ -63,13 +71,22 @@ impl Serving {
     }
 }
 
-fn ask(address: &str, token: &str, method: &str, path: &str, body: &str) -> Option<(u16, Value)> {
+fn ask(
+    [address, token, project]: [&str; 3],
+    method: &str,
+    path: &str,
+    body: &str,
+) -> Option<(u16, Value)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream
         .set_read_timeout(Some(Duration::from_secs(60)))
         .ok()?;
+    let path = match path {
+        "sign-in" => "/sign-in".to_string(),
+        path => format!("/api/v1/{path}"),
+    };
     let head = format!(
-        "{method} /api/v1/{path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\
+        "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\nx-dial: {project}\r\nconnection: close\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
@@ -130,7 +147,7 @@ fn a_server_that_is_killed_keeps_what_it_acknowledged() {
                 .push((format!("k{item}"), answer["seq"].as_u64().unwrap()));
         }
         let over = AtomicBool::new(false);
-        let (address, token) = (serving.address.clone(), serving.token.clone());
+        let server = [&serving.address, &serving.token, &serving.project].map(String::clone);
         let lost: Vec<u64> = std::thread::scope(|scope| {
             let clients: Vec<_> = (0..3)
                 .map(|_| {
@@ -138,7 +155,12 @@ fn a_server_that_is_killed_keeps_what_it_acknowledged() {
                         while !over.load(Ordering::Relaxed) {
                             let item = sent.fetch_add(1, Ordering::Relaxed);
                             let key = format!("k{item}");
-                            match ask(&address, &token, "POST", "decisions", &numbered(item)) {
+                            match ask(
+                                server.each_ref().map(String::as_str),
+                                "POST",
+                                "decisions",
+                                &numbered(item),
+                            ) {
                                 Some((200, answer)) => {
                                     acknowledged
                                         .lock()
@@ -297,7 +319,8 @@ fn no_secret_is_printed_but_the_link() {
     for path in ["project", "nothing", "item?id=0", "item?id=nobody"] {
         serving.ask("GET", path, "");
     }
-    ask(&serving.address, "wrong", "GET", "project", "");
+    let project = serving.project.clone();
+    ask([&serving.address, "wrong", &project], "GET", "project", "");
     serving.child.kill().unwrap();
     let (mut out, mut err) = (String::new(), String::new());
     serving
@@ -318,4 +341,150 @@ fn no_secret_is_printed_but_the_link() {
     assert!(
         !out.contains(&serving.token) && !err.contains(&serving.token) && !err.contains("code=")
     );
+}
+
+#[test]
+fn a_clock_before_1970_is_refused_in_words() {
+    let place = Place::new();
+    // A program with this library lives in 1960.
+    let source = place.path("clock.c");
+    let code = "#define _GNU_SOURCE\n#include <time.h>\n#include <unistd.h>\n#include <sys/syscall.h>\n\
+                int clock_gettime(clockid_t id, struct timespec *at) {\n\
+                long done = syscall(SYS_clock_gettime, id, at);\n\
+                if (id == CLOCK_REALTIME) at->tv_sec = -315619200;\n\
+                return done; }\n";
+    std::fs::write(&source, code).unwrap();
+    let library = place.path("clock.so");
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&library, &source])
+        .status();
+    if !cfg!(target_os = "linux") || !made.is_ok_and(|made| made.success()) {
+        println!("SKIPPED: another clock needs Linux and a C compiler (cc)");
+        return;
+    }
+    place
+        .line("new builtin:moons:40 --classes a,b --project p")
+        .ok();
+    let mut child = place
+        .command(&["serve", "p.dial"])
+        .env("LD_PRELOAD", &library)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // One that serves without answering would go on for ever.
+    let end = std::time::Instant::now() + Duration::from_secs(30);
+    let ended = loop {
+        if let Some(ended) = child.try_wait().unwrap() {
+            break ended;
+        }
+        if std::time::Instant::now() > end {
+            child.kill().unwrap();
+            panic!("it serves");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!(ended.code(), Some(5), "{said}");
+    assert!(
+        said.contains("error[S5]") && said.contains("1970"),
+        "{said}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn the_browser_is_opened_without_a_secret_on_its_command_line() {
+    use std::os::unix::fs::PermissionsExt;
+    let (place, project) = project();
+    let (browser, told) = (place.path("browser"), place.path("told"));
+    std::fs::write(
+        &browser,
+        format!(
+            "#!/bin/sh\necho \"$@\" > {}.part\nmv {0}.part {0}\n",
+            told.display()
+        ),
+    )
+    .unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut child = Command::new(DIAL)
+        .args(["label", "p.dial"])
+        .env("BROWSER", &browser)
+        .current_dir(project.parent().unwrap())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    for _ in 0..1500 {
+        if told.exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let argument = std::fs::read_to_string(&told).unwrap().trim().to_string();
+    assert!(
+        !argument.contains("launch=") && !argument.contains("http"),
+        "{argument}"
+    );
+    let file = std::fs::metadata(&argument).unwrap();
+    assert_eq!(file.permissions().mode() & 0o777, 0o600);
+    let page = std::fs::read_to_string(&argument).unwrap();
+    Command::new("kill")
+        .arg(child.id().to_string())
+        .status()
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(
+        !Path::new(&argument).exists(),
+        "the file goes with the server"
+    );
+    let mut printed = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut printed)
+        .unwrap();
+    let code = |text: &str| text.split("#launch=").nth(1).unwrap()[..64].to_string();
+    assert_ne!(code(&page), code(&printed), "each link is good once");
+}
+
+#[test]
+fn browsers_are_listed_and_signed_out_by_the_command() {
+    let (place, project) = project();
+    let out = |line: &str| place.line(line).ok().out;
+    assert_eq!(out("sessions p.dial"), "No browser is signed in.\n");
+    let serving = Serving::start(&project, &["serve", "p.dial"]);
+    let sign_in = || {
+        let link = serving.ask("POST", "launch", "{}").unwrap().1;
+        let code = link.as_str().unwrap().split_once("#launch=").unwrap().1;
+        let body = json!({ "code": code }).to_string();
+        let server = [&serving.address, &serving.token, &serving.project].map(String::as_str);
+        ask(server, "POST", "sign-in", &body).unwrap().1
+    };
+    let first = sign_in()["session"].as_str().unwrap().to_string();
+    sign_in();
+    sign_in();
+    let listed = out("sessions p.dial");
+    assert_eq!(listed.lines().count(), 4, "{listed}");
+    place
+        .line("sessions p.dial --end nobody")
+        .fails("I12", 3, &["no session begins with"]);
+    let ended = out(&format!("sessions p.dial --end {}", &first[..8]));
+    assert!(
+        ended.starts_with("1 session ended.\nSigned in:\n") && !ended.contains(&first[..8]),
+        "{ended}"
+    );
+    drop_server(serving);
+    // Without a server as well.
+    let ended = out("sessions p.dial --end-all");
+    assert_eq!(ended, "2 sessions ended.\nNo browser is signed in.\n");
 }

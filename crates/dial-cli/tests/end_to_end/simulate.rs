@@ -273,7 +273,7 @@ fn unknown_labels_are_neither_asked_nor_scored() {
     assert_eq!(rows[0].accuracy, 2.0 / 5.0);
     place
         .line("simulate a.csv --k 2 --quiet --initial 0,3")
-        .fails("I12", 3, &["nobody knows the label of item \"3\""]);
+        .fails("I12", 3, &["item \"3\" has no known label"]);
     let noted = place
         .line("simulate a.csv --k 2 --trials 1 --queries 1")
         .ok();

@@ -194,12 +194,16 @@ fn whole(row: usize, value: f64) -> Result<String, Fault> {
 }
 
 fn into_buffer(data: ArrayData) -> Result<Buffer, Fault> {
-    const EXACT: u64 = 1 << 24;
+    const MAX_EXACT_F32: u64 = 1 << 24;
     Ok(match data {
         ArrayData::F32(values) => Buffer::F32(values),
         ArrayData::F64(values) => Buffer::F64(values),
         ArrayData::U8(values) => Buffer::F32(values.into_iter().map(f32::from).collect()),
-        ArrayData::I64(values) if values.iter().all(|value| value.unsigned_abs() <= EXACT) => {
+        ArrayData::I64(values)
+            if values
+                .iter()
+                .all(|value| value.unsigned_abs() <= MAX_EXACT_F32) =>
+        {
             Buffer::F32(values.into_iter().map(|value| value as f32).collect())
         }
         ArrayData::I64(values) => {
@@ -334,7 +338,7 @@ mod tests {
             "{text}"
         );
         assert!(error(vec![2, 4, 4, 4]).contains("give the folder"));
-        assert!(error(vec![2, 4, 4, 5]).starts_with("4-D: 2 x 4 x 4 x 5, not a matrix. Nothing"));
+        assert!(error(vec![2, 4, 4, 5]).starts_with("4-D: 2 x 4 x 4 x 5, not a matrix. Give"));
     }
 
     #[test]

@@ -1,10 +1,7 @@
-//! The IDX files of MNIST, bare or gzipped: two zero bytes, a type, the number of dimensions, big-endian lengths, values.
-
-use flate2::bufread::MultiGzDecoder;
+//! The IDX files of MNIST: two zero bytes, a type, the number of dimensions, big-endian lengths, values.
 
 use crate::arrays::array::{Array, count, shape_in_words, too_large};
 use crate::arrays::bytes::{Bytes, Number};
-use crate::arrays::inflate;
 use crate::error::{Fault, size_in_words};
 use crate::open::sniff;
 
@@ -26,25 +23,6 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Array, Fault> {
         shape,
         data: number.decode(data, true),
     })
-}
-
-/// Reads a gzipped IDX file; other gzipped content is refused.
-pub(crate) fn read_gzip(bytes: &[u8]) -> Result<Array, Fault> {
-    let head = inflate::beginning(MultiGzDecoder::new(bytes), 4 + 4 * 8);
-    if !matches!(head.as_slice(), [0, 0, ..]) {
-        let what = "the packed content is not an IDX file";
-        return Err(Fault::format(
-            what,
-            "Unpack it first (gunzip), then give the unpacked file.",
-        ));
-    }
-    let (number, shape, offset) = header(&head)?;
-    let total = (values_length(number, &shape)? as u64).saturating_add(offset as u64);
-    read(&inflate::exactly(
-        MultiGzDecoder::new(bytes),
-        bytes.len(),
-        total,
-    )?)
 }
 
 fn header(bytes: &[u8]) -> Result<(Number, Vec<usize>, usize), Fault> {

@@ -1,6 +1,6 @@
 //! Unpacking with a limit: declared sizes are never trusted, only counted against.
 //!
-//! Deflate packs at most 1032 bytes into one, so a larger promise is a lie. A truthful promise of more than 64 MiB
+//! Deflate packs at most 1032 bytes into one, so a larger claimed size is false. A true claim of more than 64 MiB
 //! that unpacks more than 200-fold is refused as a bomb.
 
 use std::io::Read;
@@ -8,7 +8,9 @@ use std::io::Read;
 use crate::error::{Fault, size_in_words};
 
 /// Unpacked sizes up to this are never called a bomb.
-const HARMLESS: u64 = 64 << 20;
+pub(crate) const HARMLESS_BYTES: u64 = 64 << 20;
+/// Beyond that, nothing may unpack to more than so many times its packed bytes.
+pub(crate) const MOST_FOLD: u64 = 200;
 
 /// Checks a declared size against the bytes packed by deflate that must yield it.
 pub(crate) fn plausible(packed: usize, declared: u64) -> Result<(), Fault> {
@@ -28,7 +30,7 @@ pub(crate) fn within(packed: usize, declared: u64, most: u64) -> Result<(), Faul
     if declared > packed.saturating_mul(most).saturating_add(1024) {
         return Err(Fault::Size(words()));
     }
-    if declared > HARMLESS && declared / 200 > packed {
+    if declared > HARMLESS_BYTES && declared / MOST_FOLD > packed {
         return Err(Fault::Bomb(words()));
     }
     Ok(())
@@ -44,7 +46,7 @@ pub(crate) fn first(unpacker: impl Read, limit: u64) -> Result<(Vec<u8>, bool), 
     Ok((out, ended))
 }
 
-/// As [`first`], but what comes out of a broken stream before the break is kept.
+/// As [`first`], but keeps the output of a broken stream up to the break.
 pub(crate) fn beginning(unpacker: impl Read, limit: u64) -> Vec<u8> {
     let mut out = Vec::new();
     // The reader keeps in `out` what it read before an error, which reading the whole reports later.

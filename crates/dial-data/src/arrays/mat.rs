@@ -2,7 +2,7 @@
 //!
 //! An element is a tag (type, bytes) and data padded to 8 bytes; up to 4 bytes fit into the tag itself. An array is an
 //! element of elements: flags, dimensions, name, values. Values may be stored in a narrower type than the array's.
-//! They run column by column. Text is read where ids are wanted; cells, structures, sparse and complex arrays are passed
+//! They run column by column. Text is read where ids are expected; cells, structures, sparse and complex arrays are passed
 //! over.
 
 use flate2::bufread::ZlibDecoder;
@@ -14,11 +14,11 @@ use crate::error::{Fault, size_in_words};
 use crate::open::sniff;
 
 /// What an array of letters is called.
-const TEXT: &str = "text";
-const MATRIX: u32 = 14;
-const PACKED: u32 = 15;
+const TEXT_KIND: &str = "text";
+const MATRIX_TYPE: u32 = 14;
+const PACKED_TYPE: u32 = 15;
 /// How much of a packed array is unpacked to learn its name and shape.
-const HEAD: u64 = 8192;
+const NAME_AND_SHAPE_BYTES: u64 = 8192;
 
 /// An array of the file, not yet read.
 #[derive(Debug)]
@@ -50,10 +50,12 @@ pub(crate) fn variables(bytes: &[u8]) -> Result<Vec<Variable<'_>>, Fault> {
     while from.left() > 0 {
         let (kind, data) = element(&mut from)?;
         match kind {
-            MATRIX | PACKED => variables.extend(variable(data, kind == PACKED, big)?),
+            MATRIX_TYPE | PACKED_TYPE => {
+                variables.extend(variable(data, kind == PACKED_TYPE, big)?)
+            }
             _ => {}
         }
-        if kind != PACKED {
+        if kind != PACKED_TYPE {
             pad(&mut from, 128);
         }
     }
@@ -83,7 +85,7 @@ impl Variable<'_> {
         let &[rows, width] = self.shape.as_slice() else {
             return Err(none());
         };
-        if self.class != Err(TEXT) || rows == 0 || width == 0 {
+        if self.class != Err(TEXT_KIND) || rows == 0 || width == 0 {
             return Err(none());
         }
         let codes: Vec<u16> = match self.values(Number::U16)?.data {
@@ -154,7 +156,7 @@ fn pad(from: &mut Bytes<'_>, start: usize) {
 /// The array in an element; an element packed but not an array gives none.
 fn variable(data: &[u8], packed: bool, big: bool) -> Result<Option<Variable<'_>>, Fault> {
     let unpacked = if packed {
-        inflate::beginning(ZlibDecoder::new(data), HEAD)
+        inflate::beginning(ZlibDecoder::new(data), NAME_AND_SHAPE_BYTES)
     } else {
         Vec::new()
     };
@@ -166,7 +168,7 @@ fn variable(data: &[u8], packed: bool, big: bool) -> Result<Option<Variable<'_>>
             .u32()
             .zip(from.u32())
             .ok_or_else(|| Fault::damaged("a packed element is broken"))?;
-        if kind != MATRIX {
+        if kind != MATRIX_TYPE {
             return Ok(None);
         }
         inflate::plausible(data.len(), u64::from(size) + 8)?;
@@ -228,7 +230,7 @@ fn class(code: u32) -> Result<Number, &'static str> {
     match code {
         1 => Err("cells"),
         2 | 3 => Err("a structure"),
-        4 => Err(TEXT),
+        4 => Err(TEXT_KIND),
         5 => Err("a sparse matrix"),
         6 => Ok(Number::F64),
         7 => Ok(Number::F32),

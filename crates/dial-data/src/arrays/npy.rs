@@ -9,7 +9,7 @@ use crate::arrays::npy_header::{self, Literal};
 use crate::error::{Fault, size_in_words};
 use crate::open::sniff;
 
-pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
+pub(crate) const NPY_MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The longest header we read. NumPy itself distrusts more than 10,000 bytes.
 pub(crate) const HEADER_LIMIT: usize = 65_536;
@@ -76,7 +76,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Array, Fault> {
 /// Reads the header from the first bytes of a file of `total` bytes and checks that the values fill the rest.
 pub(crate) fn header(bytes: &[u8], total: u64) -> Result<Header, Fault> {
     let mut from = Bytes::new(bytes, 0, false);
-    if from.take(MAGIC.len()) != Some(MAGIC) {
+    if from.take(NPY_MAGIC.len()) != Some(NPY_MAGIC) {
         return Err(sniff::not_a("a NumPy file", bytes));
     }
     let text = header_text(&mut from)?;
@@ -247,11 +247,11 @@ pub(crate) fn header_bytes(descr: &str, shape: &[usize]) -> Vec<u8> {
         sizes.trim_end_matches(", ")
     };
     let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
-    let padded = (MAGIC.len() + 4 + text.len() + 1).next_multiple_of(64) - MAGIC.len() - 4;
-    let mut bytes = [MAGIC, &[1, 0]].concat();
+    let padded = (NPY_MAGIC.len() + 4 + text.len() + 1).next_multiple_of(64) - NPY_MAGIC.len() - 4;
+    let mut bytes = [NPY_MAGIC, &[1, 0]].concat();
     bytes.extend((padded as u16).to_le_bytes());
     bytes.extend(text.bytes());
-    bytes.resize(MAGIC.len() + 4 + padded - 1, b' ');
+    bytes.resize(NPY_MAGIC.len() + 4 + padded - 1, b' ');
     bytes.push(b'\n');
     bytes
 }

@@ -1,7 +1,7 @@
 //! The Python literals of an npy header: strings, numbers, booleans, tuples, lists and dictionaries. Nothing is run.
 
 /// How deep values may be nested.
-const DEPTH: usize = 16;
+const MAX_NESTING: usize = 16;
 
 /// A value of the header.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ impl Parser<'_> {
     }
 
     fn value(&mut self, depth: usize) -> Option<Literal> {
-        if depth > DEPTH {
+        if depth > MAX_NESTING {
             return None;
         }
         for (word, value) in [

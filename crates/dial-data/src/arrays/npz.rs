@@ -75,7 +75,7 @@ impl Stored<'_> {
 }
 
 /// Arrays of these names hold labels, not features.
-const LABELS: [&str; 6] = ["labels", "label", "y", "gt", "target", "targets"];
+const LABEL_ARRAYS: [&str; 6] = ["labels", "label", "y", "gt", "target", "targets"];
 
 /// Whether a name ends as those of ground truths do.
 pub(crate) fn names_truth(name: &str) -> bool {
@@ -84,7 +84,7 @@ pub(crate) fn names_truth(name: &str) -> bool {
         .any(|end| name.to_lowercase().ends_with(end))
 }
 
-/// The arrays of an archive. Members that are not npy files are passed over.
+/// The arrays of an archive. Members that are not npy files are skipped.
 pub(crate) fn arrays<'a>(bytes: &'a [u8], place: &str) -> Result<Vec<Stored<'a>>> {
     let members = zip::members(bytes).map_err(|fault| fault.at(place))?;
     let stored = |member: Member<'a>| {
@@ -151,7 +151,7 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     Ok(draft)
 }
 
-/// The labels in a file of their own: of the array that was asked for, `labels`, `y`, or the only one.
+/// The labels of a separate file: of the array that was asked for, `labels`, `y`, or the only one.
 pub(crate) fn labels(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<RowLabels> {
     let arrays = arrays(bytes, place)?;
     let names = options
@@ -244,7 +244,7 @@ fn choose<'s, 'a>(
     } else {
         2
     };
-    let label = |array: &Stored<'_>| is_label(array) || LABELS.contains(&array.name.as_str());
+    let label = |array: &Stored<'_>| is_label(array) || LABEL_ARRAYS.contains(&array.name.as_str());
     let fits =
         |array: &Stored<'_>| array.numeric() && array.shape().len() == dimensions && !label(array);
     let possible: Vec<_> = arrays.iter().filter(|array| fits(array)).collect();

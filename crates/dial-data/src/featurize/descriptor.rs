@@ -34,26 +34,26 @@ use crate::media::images::Bitmap;
 use crate::media::resample::{resized, resized_rows};
 
 /// Columns and rows of the canvas.
-const SIDE: usize = 32;
+const CANVAS_SIDE: usize = 32;
 /// Cells of edges along a side, and directions.
-const CELLS: usize = 8;
-const DIRECTIONS: usize = 12;
+const EDGE_CELLS: usize = 8;
+const EDGE_DIRECTIONS: usize = 12;
 /// Below this a block counts as empty.
-const FAINT: f32 = 0.02;
-const CUT: f32 = 0.3;
+const MIN_BLOCK_NORM: f32 = 0.02;
+const MAX_NORMALIZED: f32 = 0.3;
 /// Cells of lightness along a side.
-const LIGHTS: usize = 6;
+const LIGHT_CELLS: usize = 6;
 /// Points of colour along an axis.
-const COLOURS: usize = 7;
+const COLOUR_POINTS: usize = 7;
 /// What lightness (root mean square) and colour (length) count beside edges (length 1).
 const LIGHT_WEIGHT: f32 = 0.5;
 const COLOUR_WEIGHT: f32 = 0.7;
 
-const EDGE_VALUES: usize = CELLS * CELLS * DIRECTIONS;
-const LIGHT_VALUES: usize = LIGHTS * LIGHTS;
+const EDGE_VALUES: usize = EDGE_CELLS * EDGE_CELLS * EDGE_DIRECTIONS;
+const LIGHT_VALUES: usize = LIGHT_CELLS * LIGHT_CELLS;
 /// Numbers of a grey picture, and of one that may have colour.
 pub(crate) const GREY_VALUES: usize = EDGE_VALUES + LIGHT_VALUES;
-pub(crate) const COLOUR_VALUES: usize = GREY_VALUES + COLOURS * COLOURS;
+pub(crate) const COLOUR_VALUES: usize = GREY_VALUES + COLOUR_POINTS * COLOUR_POINTS;
 
 /// What is the same for all pictures: the unit vectors of the directions, and the cells of each column (or row).
 pub(crate) struct Descriptor {
@@ -65,23 +65,33 @@ pub(crate) struct Descriptor {
 impl Descriptor {
     /// Prepares to describe pictures.
     pub fn new() -> Descriptor {
-        let angle = |b: usize| 2.0 * std::f64::consts::PI * b as f64 / DIRECTIONS as f64;
+        let angle = |b: usize| 2.0 * std::f64::consts::PI * b as f64 / EDGE_DIRECTIONS as f64;
         Descriptor {
-            directions: (0..DIRECTIONS)
+            directions: (0..EDGE_DIRECTIONS)
                 .map(|b| (libm::cos(angle(b)) as f32, libm::sin(angle(b)) as f32))
                 .collect(),
-            edge_cells: (0..SIDE)
-                .map(|x| tents((x as f32 + 0.5) * CELLS as f32 / SIDE as f32 - 0.5, CELLS))
+            edge_cells: (0..CANVAS_SIDE)
+                .map(|x| {
+                    tents(
+                        (x as f32 + 0.5) * EDGE_CELLS as f32 / CANVAS_SIDE as f32 - 0.5,
+                        EDGE_CELLS,
+                    )
+                })
                 .collect(),
-            light_cells: (0..SIDE)
-                .map(|x| tents((x as f32 + 0.5) * LIGHTS as f32 / SIDE as f32 - 0.5, LIGHTS))
+            light_cells: (0..CANVAS_SIDE)
+                .map(|x| {
+                    tents(
+                        (x as f32 + 0.5) * LIGHT_CELLS as f32 / CANVAS_SIDE as f32 - 0.5,
+                        LIGHT_CELLS,
+                    )
+                })
                 .collect(),
         }
     }
 
     /// [`COLOUR_VALUES`] numbers for a picture in colour.
     pub fn of_colour(&self, bitmap: &Bitmap) -> Vec<f32> {
-        let canvas: Vec<[f32; 3]> = resized(bitmap, SIDE, SIDE)
+        let canvas: Vec<[f32; 3]> = resized(bitmap, CANVAS_SIDE, CANVAS_SIDE)
             .chunks_exact(3)
             .map(|pixel| {
                 std::array::from_fn(|channel| pixel.get(channel).copied().unwrap_or(0.0) / 255.0)
@@ -103,7 +113,12 @@ impl Descriptor {
         width: usize,
         height: usize,
     ) -> Vec<f32> {
-        self.of_light(&resized_rows(row, (width, height), (SIDE, SIDE), 1))
+        self.of_light(&resized_rows(
+            row,
+            (width, height),
+            (CANVAS_SIDE, CANVAS_SIDE),
+            1,
+        ))
     }
 
     fn of_light(&self, light: &[f32]) -> Vec<f32> {
@@ -115,13 +130,13 @@ impl Descriptor {
     /// h of the header as means over cells, [cell][direction].
     fn edges(&self, light: &[f32]) -> Vec<f32> {
         let mut sums = vec![0f32; EDGE_VALUES];
-        let at = |y: usize, x: usize| light[y * SIDE + x];
+        let at = |y: usize, x: usize| light[y * CANVAS_SIDE + x];
         let (before, after) = (
             |i: usize| i.saturating_sub(1),
-            |i: usize| (i + 1).min(SIDE - 1),
+            |i: usize| (i + 1).min(CANVAS_SIDE - 1),
         );
-        for y in 0..SIDE {
-            for x in 0..SIDE {
+        for y in 0..CANVAS_SIDE {
+            for x in 0..CANVAS_SIDE {
                 let gx = 0.5 * (at(y, after(x)) - at(y, before(x)));
                 let gy = 0.5 * (at(after(y), x) - at(before(y), x));
                 let length = (gx * gx + gy * gy).sqrt();
@@ -135,11 +150,12 @@ impl Descriptor {
                     let eighth = fourth * fourth;
                     length * eighth * eighth
                 };
-                let energies: [f32; DIRECTIONS] =
+                let energies: [f32; EDGE_DIRECTIONS] =
                     std::array::from_fn(|b| towards(&self.directions[b]));
                 for (row, down) in self.edge_cells[y] {
                     for (column, across) in self.edge_cells[x] {
-                        let cell = &mut sums[(row * CELLS + column) * DIRECTIONS..][..DIRECTIONS];
+                        let cell = &mut sums[(row * EDGE_CELLS + column) * EDGE_DIRECTIONS..]
+                            [..EDGE_DIRECTIONS];
                         cell.iter_mut()
                             .zip(energies)
                             .for_each(|(sum, energy)| *sum += down * across * energy);
@@ -147,18 +163,19 @@ impl Descriptor {
                 }
             }
         }
-        let area = (SIDE * SIDE) as f32 / (CELLS * CELLS) as f32;
+        let area = (CANVAS_SIDE * CANVAS_SIDE) as f32 / (EDGE_CELLS * EDGE_CELLS) as f32;
         sums.iter().map(|sum| sum / area).collect()
     }
 
     fn lights(&self, light: &[f32]) -> Vec<f32> {
         let (mut sums, mut weights) = ([0f32; LIGHT_VALUES], [0f32; LIGHT_VALUES]);
-        for y in 0..SIDE {
-            for x in 0..SIDE {
+        for y in 0..CANVAS_SIDE {
+            for x in 0..CANVAS_SIDE {
                 for (row, down) in self.light_cells[y] {
                     for (column, across) in self.light_cells[x] {
-                        sums[row * LIGHTS + column] += down * across * light[y * SIDE + x];
-                        weights[row * LIGHTS + column] += down * across;
+                        sums[row * LIGHT_CELLS + column] +=
+                            down * across * light[y * CANVAS_SIDE + x];
+                        weights[row * LIGHT_CELLS + column] += down * across;
                     }
                 }
             }
@@ -166,7 +183,7 @@ impl Descriptor {
         // Divided by the root of their number, so that they count together as their root mean square.
         sums.iter()
             .zip(weights)
-            .map(|(sum, weight)| LIGHT_WEIGHT / LIGHTS as f32 * sum / weight)
+            .map(|(sum, weight)| LIGHT_WEIGHT / LIGHT_CELLS as f32 * sum / weight)
             .collect()
     }
 }
@@ -188,33 +205,34 @@ fn tents(position: f32, count: usize) -> [(usize, f32); 2] {
 
 /// Cells over the lengths of their blocks, cut and averaged; all of length 1 together.
 fn normalised(cells: &[f32]) -> Vec<f32> {
-    let cell =
-        |row: usize, column: usize| &cells[(row * CELLS + column) * DIRECTIONS..][..DIRECTIONS];
+    let cell = |row: usize, column: usize| {
+        &cells[(row * EDGE_CELLS + column) * EDGE_DIRECTIONS..][..EDGE_DIRECTIONS]
+    };
     let square = |row: usize, column: usize| {
         cell(row, column)
             .iter()
             .map(|value| value * value)
             .sum::<f32>()
     };
-    let squares: Vec<f32> = (0..CELLS * CELLS)
-        .map(|c| square(c / CELLS, c % CELLS))
+    let squares: Vec<f32> = (0..EDGE_CELLS * EDGE_CELLS)
+        .map(|c| square(c / EDGE_CELLS, c % EDGE_CELLS))
         .collect();
     let block = |row: usize, column: usize| {
-        let first = row * CELLS + column;
+        let first = row * EDGE_CELLS + column;
         (squares[first]
             + squares[first + 1]
-            + squares[first + CELLS]
-            + squares[first + CELLS + 1]
-            + FAINT * FAINT)
+            + squares[first + EDGE_CELLS]
+            + squares[first + EDGE_CELLS + 1]
+            + MIN_BLOCK_NORM * MIN_BLOCK_NORM)
             .sqrt()
     };
     let mut out = Vec::with_capacity(cells.len());
-    for row in 0..CELLS {
-        for column in 0..CELLS {
-            let rows = row.saturating_sub(1)..=row.min(CELLS - 2);
+    for row in 0..EDGE_CELLS {
+        for column in 0..EDGE_CELLS {
+            let rows = row.saturating_sub(1)..=row.min(EDGE_CELLS - 2);
             let lengths: Vec<f32> = rows
                 .flat_map(|row| {
-                    (column.saturating_sub(1)..=column.min(CELLS - 2))
+                    (column.saturating_sub(1)..=column.min(EDGE_CELLS - 2))
                         .map(move |column| (row, column))
                 })
                 .map(|(row, column)| block(row, column))
@@ -222,7 +240,7 @@ fn normalised(cells: &[f32]) -> Vec<f32> {
             let mean = |value: &f32| {
                 lengths
                     .iter()
-                    .map(|length| (value / length).min(CUT))
+                    .map(|length| (value / length).min(MAX_NORMALIZED))
                     .sum::<f32>()
                     / lengths.len() as f32
             };
@@ -235,13 +253,13 @@ fn normalised(cells: &[f32]) -> Vec<f32> {
 }
 
 fn colours(canvas: &[[f32; 3]]) -> Vec<f32> {
-    let mut shares = [0f32; COLOURS * COLOURS];
-    let half = (COLOURS / 2) as f32;
+    let mut shares = [0f32; COLOUR_POINTS * COLOUR_POINTS];
+    let half = (COLOUR_POINTS / 2) as f32;
     let place = |x: f32| half + half * x.abs().sqrt() * if x < 0.0 { -1.0 } else { 1.0 };
     for [r, g, b] in canvas {
-        for (row, down) in tents(place(r - g), COLOURS) {
-            for (column, across) in tents(place(0.5 * (r + g) - b), COLOURS) {
-                shares[row * COLOURS + column] += down * across;
+        for (row, down) in tents(place(r - g), COLOUR_POINTS) {
+            for (column, across) in tents(place(0.5 * (r + g) - b), COLOUR_POINTS) {
+                shares[row * COLOUR_POINTS + column] += down * across;
             }
         }
     }
@@ -277,7 +295,7 @@ mod tests {
             .map(|pixel| f32::from(pixel[0]) / 255.0)
             .collect();
         let cells = Descriptor::new().edges(&canvas);
-        let cell = &cells[(3 * CELLS + 3) * DIRECTIONS..][..DIRECTIONS];
+        let cell = &cells[(3 * EDGE_CELLS + 3) * EDGE_DIRECTIONS..][..EDGE_DIRECTIONS];
         assert!(
             cell[0] > 0.0 && cell[3..10].iter().all(|&value| value < 1e-6),
             "{cell:?}"
@@ -290,18 +308,21 @@ mod tests {
             assert!((cell[direction] / cell[0] - share).abs() < 1e-4, "{cell:?}");
         }
         // Far from the edge there is nothing.
-        assert!(cells[..DIRECTIONS].iter().all(|&value| value == 0.0));
+        assert!(cells[..EDGE_DIRECTIONS].iter().all(|&value| value == 0.0));
     }
 
     #[test]
     fn colours_by_hand() {
         // Grey of any lightness lies in the middle point.
-        let middle = COLOURS * COLOURS / 2;
+        let middle = COLOUR_POINTS * COLOUR_POINTS / 2;
         let grey = colours(&[[0.2; 3], [0.9; 3]]);
         assert_eq!(grey[middle], COLOUR_WEIGHT);
         assert_eq!(grey.iter().filter(|&&value| value != 0.0).count(), 1);
         // Pure blue: R - G = 0, the other axis -1, so row 3 and column 0.
-        assert_eq!(colours(&[[0.0, 0.0, 1.0]])[3 * COLOURS], COLOUR_WEIGHT);
+        assert_eq!(
+            colours(&[[0.0, 0.0, 1.0]])[3 * COLOUR_POINTS],
+            COLOUR_WEIGHT
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use dial::Control;
 use rayon::prelude::*;
 
-use crate::error::{Error, Fault, LISTED, Result, first_few, plural};
+use crate::error::{Error, Fault, MAX_LISTED, Result, first_few, plural};
 use crate::featurize::descriptor::{COLOUR_VALUES, Descriptor, GREY_VALUES};
 use crate::featurize::svd;
 use crate::media::images;
@@ -19,7 +19,7 @@ use crate::pool::show::{Images, Picture};
 use crate::pool::{Described, ReadOptions};
 
 /// Principal components that are kept.
-const COMPONENTS: usize = 64;
+const MAX_COMPONENTS: usize = 64;
 
 /// Describes each picture file by a row of numbers; `names` are what messages call the pictures.
 pub(crate) fn describe(
@@ -53,7 +53,7 @@ pub(crate) fn describe(
     if let Some(kept) = &kept {
         matrix = matrix.select_rows(kept);
     }
-    let matrix = svd::principal(&matrix, COMPONENTS, control)?;
+    let matrix = svd::principal(&matrix, MAX_COMPONENTS, control)?;
     notes.push(note(matrix.dim, "edges, light and colours"));
     Ok(Described {
         matrix,
@@ -84,7 +84,7 @@ fn readable(
             .filter_map(|(name, error)| Some((name, error.as_ref()?)))
     };
     let line = |(name, error): (&String, &Error)| format!("{name}: {}", images::reason(error));
-    let bad: Vec<String> = wrong().take(LISTED).map(line).collect();
+    let bad: Vec<String> = wrong().take(MAX_LISTED).map(line).collect();
     if !options.skip_bad || kept.is_empty() {
         let too_large = wrong().all(|(_, error)| matches!(error.fault, Fault::TooLarge(_)));
         return Err(Fault::Pictures {
@@ -143,7 +143,7 @@ pub(crate) fn describe_rows(
         values: Buffer::F32(values),
         dim: GREY_VALUES,
     };
-    let matrix = svd::principal(&matrix, COMPONENTS, control)?;
+    let matrix = svd::principal(&matrix, MAX_COMPONENTS, control)?;
     let notes = vec![note(matrix.dim, "edges and light")];
     Ok(Described {
         matrix,

@@ -16,16 +16,16 @@ use crate::error::{Error, Fault, Result};
 use crate::featurize::svd::principal;
 use crate::pool::matrix::{Buffer, Matrix};
 
-/// So many numbers are looked at to find the directions.
-const NUMBERS: usize = 4_000_000;
+/// The directions are computed from at most this many numbers.
+const MAX_SAMPLED_VALUES: usize = 4_000_000;
 
-/// At least so many rows are.
-const ROWS: usize = 2000;
+/// And from at least this many rows.
+const MIN_SAMPLED_ROWS: usize = 2000;
 
 /// Rows done by a thread at a time.
-const CHUNK: usize = 256;
+const ROWS_PER_TASK: usize = 256;
 
-/// The first principal components of a matrix: fewer than `count`, but at least one, where there are no more.
+/// The first principal components of a matrix: at most `count`, and at least one.
 ///
 /// # Errors
 /// Cancelled, or directions that cannot be found.
@@ -33,7 +33,7 @@ pub fn leading_components(matrix: &Matrix, count: usize, control: &Control) -> R
     components_of(
         matrix,
         count,
-        (NUMBERS / matrix.dim.max(1)).max(ROWS),
+        (MAX_SAMPLED_VALUES / matrix.dim.max(1)).max(MIN_SAMPLED_ROWS),
         control,
     )
     .map_err(|fault| at(fault, matrix))
@@ -59,7 +59,7 @@ fn at(fault: Fault, matrix: &Matrix) -> Error {
     fault.at(format!("features of {} x {}", matrix.n, matrix.dim))
 }
 
-/// From so many rows.
+/// From a number of rows.
 fn components_of(
     matrix: &Matrix,
     count: usize,
@@ -78,11 +78,11 @@ fn components_of(
     let (dim, wide) = (matrix.dim, found.dim);
     let mut values = vec![0f32; matrix.n * wide];
     values
-        .par_chunks_mut(CHUNK * wide)
+        .par_chunks_mut(ROWS_PER_TASK * wide)
         .enumerate()
         .for_each(|(chunk, out)| {
             let mut row = vec![0.0; dim];
-            for (number, out) in (chunk * CHUNK..).zip(out.chunks_mut(wide)) {
+            for (number, out) in (chunk * ROWS_PER_TASK..).zip(out.chunks_mut(wide)) {
                 read(matrix, number, &mut row);
                 row.iter_mut()
                     .zip(&means)

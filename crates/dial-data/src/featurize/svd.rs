@@ -1,4 +1,4 @@
-//! Fewer dimensions: the leading singular directions of a dense or sparse matrix, by a randomised block.
+//! Fewer dimensions: the leading principal components of a dense matrix, by a randomised block.
 //!
 //! ```text
 //! A ~ Q U Σ Vᵀ          Q: an orthonormal basis of the range of (A Aᵀ)^q A Ω, Ω a Gaussian block of rank + 8 columns
@@ -18,76 +18,11 @@ use rayon::prelude::*;
 use crate::error::Fault;
 use crate::pool::matrix::{Buffer, Matrix};
 
-const ROUNDS: usize = 4;
-const EXTRA: usize = 8;
+const POWER_ITERATIONS: usize = 4;
+const EXTRA_COLUMNS: usize = 8;
 /// Columns of a dense matrix that are taken together, and rows done by a thread at a time.
-const STRIPE: usize = 16;
-const CHUNK: usize = 256;
-
-/// A sparse matrix by rows: row i holds the entries `starts[i]..starts[i + 1]`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Sparse {
-    pub starts: Vec<usize>,
-    pub columns: Vec<u32>,
-    pub values: Vec<f32>,
-    /// Number of columns.
-    pub width: usize,
-}
-
-impl Sparse {
-    fn rows(&self) -> usize {
-        self.starts.len().saturating_sub(1)
-    }
-
-    fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let range = self.starts[row]..self.starts[row + 1];
-        self.columns[range.clone()]
-            .iter()
-            .zip(&self.values[range])
-            .map(|(&c, &v)| (c as usize, f64::from(v)))
-    }
-
-    fn transposed(&self) -> Sparse {
-        let mut starts = vec![0usize; self.width + 1];
-        self.columns
-            .iter()
-            .for_each(|&column| starts[column as usize + 1] += 1);
-        (0..self.width).for_each(|column| starts[column + 1] += starts[column]);
-        let mut next = starts.clone();
-        let (mut columns, mut values) = (
-            vec![0u32; self.columns.len()],
-            vec![0f32; self.values.len()],
-        );
-        for row in 0..self.rows() {
-            for (column, value) in self.row(row) {
-                columns[next[column]] = row as u32;
-                values[next[column]] = value as f32;
-                next[column] += 1;
-            }
-        }
-        Sparse {
-            starts,
-            columns,
-            values,
-            width: self.rows(),
-        }
-    }
-
-    /// This times a block of `width` rows of `l` numbers.
-    fn times(&self, block: &[f64], l: usize) -> Vec<f64> {
-        let mut out = vec![0.0; self.rows() * l];
-        out.par_chunks_mut(CHUNK * l)
-            .enumerate()
-            .for_each(|(chunk, rows)| {
-                for (i, sums) in rows.chunks_mut(l).enumerate() {
-                    for (column, value) in self.row(chunk * CHUNK + i) {
-                        add(sums, value, &block[column * l..(column + 1) * l]);
-                    }
-                }
-            });
-        out
-    }
-}
+const COLUMNS_PER_STRIPE: usize = 16;
+const ROWS_PER_TASK: usize = 256;
 
 /// `sums += factor * terms`.
 fn add(sums: &mut [f64], factor: f64, terms: &[f64]) {
@@ -96,35 +31,23 @@ fn add(sums: &mut [f64], factor: f64, terms: &[f64]) {
         .for_each(|(sum, term)| *sum += factor * term);
 }
 
-/// What is decomposed.
-enum Operator<'a> {
-    /// A matrix less its column means.
-    Centred(&'a Matrix, Vec<f64>),
-    /// A sparse matrix and its transpose.
-    Sparse(&'a Sparse, Sparse),
+/// A matrix less its column means.
+struct Centred<'a> {
+    matrix: &'a Matrix,
+    means: Vec<f64>,
 }
 
-impl Operator<'_> {
-    fn shape(&self) -> (usize, usize) {
-        match self {
-            Operator::Centred(matrix, _) => (matrix.n, matrix.dim),
-            Operator::Sparse(sparse, _) => (sparse.rows(), sparse.width),
-        }
-    }
-
+impl Centred<'_> {
     /// A B, a block of n rows.
     fn times(&self, block: &[f64], l: usize) -> Vec<f64> {
-        let (matrix, means) = match self {
-            Operator::Centred(matrix, means) => (*matrix, means),
-            Operator::Sparse(sparse, _) => return sparse.times(block, l),
-        };
+        let Centred { matrix, means } = self;
         let mut shift = vec![0.0; l];
         means
             .iter()
             .enumerate()
             .for_each(|(column, &mean)| add(&mut shift, -mean, &block[column * l..][..l]));
         let mut out = vec![0.0; matrix.n * l];
-        out.par_chunks_mut(CHUNK * l)
+        out.par_chunks_mut(ROWS_PER_TASK * l)
             .enumerate()
             .for_each(|(chunk, rows)| {
                 for (i, sums) in rows.chunks_mut(l).enumerate() {
@@ -132,7 +55,7 @@ impl Operator<'_> {
                     for column in 0..matrix.dim {
                         add(
                             sums,
-                            matrix.get(chunk * CHUNK + i, column),
+                            matrix.get(chunk * ROWS_PER_TASK + i, column),
                             &block[column * l..(column + 1) * l],
                         );
                     }
@@ -143,17 +66,14 @@ impl Operator<'_> {
 
     /// Aᵀ Y, a block of as many rows as A has columns.
     fn transposed_times(&self, block: &[f64], l: usize) -> Vec<f64> {
-        let (matrix, means) = match self {
-            Operator::Centred(matrix, means) => (*matrix, means),
-            Operator::Sparse(_, transposed) => return transposed.times(block, l),
-        };
+        let Centred { matrix, means } = self;
         let mut total = vec![0.0; l];
         block.chunks(l).for_each(|row| add(&mut total, 1.0, row));
         let mut out = vec![0.0; matrix.dim * l];
-        out.par_chunks_mut(STRIPE * l)
+        out.par_chunks_mut(COLUMNS_PER_STRIPE * l)
             .enumerate()
             .for_each(|(stripe, sums)| {
-                let first = stripe * STRIPE;
+                let first = stripe * COLUMNS_PER_STRIPE;
                 for row in 0..matrix.n {
                     let terms = &block[row * l..(row + 1) * l];
                     sums.chunks_mut(l)
@@ -169,7 +89,7 @@ impl Operator<'_> {
 }
 
 /// The leading principal components of a matrix: each row in fewer coordinates, the widest spread first. Asking for
-/// more of them than there are gives all there are.
+/// if there are fewer, all of them.
 pub(crate) fn principal(matrix: &Matrix, rank: usize, control: &Control) -> Result<Matrix, Fault> {
     let mut means = vec![0.0; matrix.dim];
     for row in 0..matrix.n {
@@ -179,30 +99,21 @@ pub(crate) fn principal(matrix: &Matrix, rank: usize, control: &Control) -> Resu
             .for_each(|(column, mean)| *mean += matrix.get(row, column));
     }
     means.iter_mut().for_each(|mean| *mean /= matrix.n as f64);
-    reduce(&Operator::Centred(matrix, means), rank, control)
+    reduce(&Centred { matrix, means }, rank, control)
 }
 
-/// The rows of a sparse matrix in the coordinates of its leading singular directions.
-pub(crate) fn leading(sparse: &Sparse, rank: usize, control: &Control) -> Result<Matrix, Fault> {
-    reduce(
-        &Operator::Sparse(sparse, sparse.transposed()),
-        rank,
-        control,
-    )
-}
-
-fn reduce(a: &Operator<'_>, rank: usize, control: &Control) -> Result<Matrix, Fault> {
-    let (n, m) = a.shape();
-    let mut l = rank.saturating_add(EXTRA).min(n).min(m);
+fn reduce(a: &Centred<'_>, rank: usize, control: &Control) -> Result<Matrix, Fault> {
+    let (n, m) = (a.matrix.n, a.matrix.dim);
+    let mut l = rank.saturating_add(EXTRA_COLUMNS).min(n).min(m);
     let mut random = Random::new(0, Purpose::Subspace, 0);
     let start: Vec<f64> = (0..m * l).map(|_| random.normal()).collect();
-    control.start("finding principal directions", ROUNDS + 1);
+    control.start("finding principal directions", POWER_ITERATIONS + 1);
     let mut basis = if l == 0 {
         Vec::new()
     } else {
         a.times(&start, l)
     };
-    for _ in 0..ROUNDS {
+    for _ in 0..POWER_ITERATIONS {
         (basis, l) = orthonormal(basis, l)?;
         if l == 0 {
             break;
@@ -250,7 +161,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// Bᵀ B of a block of rows of l numbers, by chunks of rows in their order.
 fn gram(block: &[f64], l: usize) -> Vec<f64> {
     let parts: Vec<Vec<f64>> = block
-        .par_chunks((16 * CHUNK * l).max(1))
+        .par_chunks((16 * ROWS_PER_TASK * l).max(1))
         .map(|rows| {
             let mut sums = vec![0.0; l * l];
             for row in rows.chunks(l) {
@@ -347,25 +258,15 @@ mod tests {
     }
 
     #[test]
-    fn sparse_and_dense_agree_and_nothing_is_nothing() {
-        // Rows that sum to nothing over the pool: centring changes nothing, so both ways must find the same products.
+    fn products_are_kept_and_nothing_is_nothing() {
+        // Rows that sum to nothing over the pool, so centring changes nothing. Their products: 5, 10, 13 on the diagonal, -1,
+        // -4, -9 beside it.
         let rows = [[1.0, 0.0, -2.0], [-1.0, 3.0, 0.0], [0.0, -3.0, 2.0]];
-        let dense = matrix(rows.concat(), 3);
-        let sparse = Sparse {
-            starts: vec![0, 2, 4, 6],
-            columns: vec![0, 2, 0, 1, 1, 2],
-            values: vec![1.0, -2.0, -1.0, 3.0, -3.0, 2.0],
-            width: 3,
-        };
-        let (one, two) = (
-            principal(&dense, 3, &Control::new()).unwrap(),
-            leading(&sparse, 3, &Control::new()).unwrap(),
-        );
-        assert_eq!(one.dim, 2);
-        for (i, j) in [(0, 0), (0, 1), (1, 2)] {
-            let product = |m: &Matrix| (0..m.dim).map(|c| m.get(i, c) * m.get(j, c)).sum::<f64>();
-            assert!((product(&one) - dot(&rows[i], &rows[j])).abs() < 1e-5);
-            assert!((product(&two) - dot(&rows[i], &rows[j])).abs() < 1e-5);
+        let made = principal(&matrix(rows.concat(), 3), 3, &Control::new()).unwrap();
+        assert_eq!(made.dim, 2);
+        for (i, j, expected) in [(0, 0, 5.0), (0, 1, -1.0), (1, 2, -9.0)] {
+            let product: f64 = (0..2).map(|c| made.get(i, c) * made.get(j, c)).sum();
+            assert!((product - expected).abs() < 1e-5);
         }
         let same = principal(&matrix(vec![4.0; 6], 2), 2, &Control::new()).unwrap();
         assert_eq!((same.dim, same.values), (1, Buffer::F32(vec![0.0; 3])));

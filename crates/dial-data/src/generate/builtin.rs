@@ -7,10 +7,10 @@ use crate::generate::{self, digits, scene, texts};
 use crate::pool::Pool;
 
 /// The most items a built-in pool may have.
-const MOST: usize = 1_000_000;
+const MAX_ITEMS: usize = 1_000_000;
 
 /// A built-in pool: its name, what it is, how many items it has by default, and how many features.
-const POOLS: [(&str, &str, usize, usize); 7] = [
+const BUILTIN_POOLS: [(&str, &str, usize, usize); 7] = [
     (
         "moons",
         "two interleaved half circles in the plane, 2 classes",
@@ -57,7 +57,7 @@ const POOLS: [(&str, &str, usize, usize); 7] = [
 
 /// The names of the built-in pools, each with a line on what it is.
 pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    POOLS.iter().map(|(name, text, ..)| (*name, *text))
+    BUILTIN_POOLS.iter().map(|(name, text, ..)| (*name, *text))
 }
 
 pub(crate) fn list() -> String {
@@ -94,20 +94,20 @@ fn parse(text: &str) -> Result<(&str, usize, usize), Fault> {
     let (name, size) = text
         .split_once(':')
         .map_or((text, None), |(name, size)| (name, Some(size)));
-    let Some((_, _, default, dim)) = POOLS.iter().find(|(known, ..)| *known == name) else {
+    let Some((_, _, default, dim)) = BUILTIN_POOLS.iter().find(|(known, ..)| *known == name) else {
         let what = format!("there is no built-in pool {name:?}");
         return Err(Fault::format(what, format!("Use one of {}.", list())));
     };
     let wrong = |size: &str| {
         Fault::Setting(format!(
-            "{size:?} is not a number of items from 10 to {MOST}."
+            "{size:?} is not a number of items from 10 to {MAX_ITEMS}."
         ))
     };
     let n = match size {
         Some(size) => size
             .parse()
             .ok()
-            .filter(|n| (10..=MOST).contains(n))
+            .filter(|n| (10..=MAX_ITEMS).contains(n))
             .ok_or_else(|| wrong(size))?,
         None => *default,
     };
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn every_pool_has_its_default_size_and_truth() {
-        for (name, _, n, dim) in POOLS {
+        for (name, _, n, dim) in BUILTIN_POOLS {
             let pool = make(name, 1).unwrap();
             assert_eq!(
                 (pool.name.as_str(), pool.matrix.n, pool.matrix.dim),
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_seed_is_the_only_source_of_chance() {
-        for (name, ..) in POOLS {
+        for (name, ..) in BUILTIN_POOLS {
             let text = format!("{name}:100");
             assert_eq!(make(&text, 7).unwrap(), make(&text, 7).unwrap());
             assert_ne!(

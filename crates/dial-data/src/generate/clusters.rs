@@ -5,8 +5,8 @@
 //! x = m_c + B_c z + e,   c uniform among the clusters,   z normal in q = min(8, d) dimensions,   e uniform noise
 //! ```
 //!
-//! Centres m_c are normal and typically `SEPARATION` apart, B_c has columns of length about 1: every cluster is a flat
-//! cloud of low dimension in a direction of its own, as real features are, and the nearest clusters touch. The label of
+//! Centres m_c are normal and typically `CENTRE_DISTANCE` apart, B_c has columns of length about 1: every cluster is a flat
+//! cloud of low dimension in its own random direction, as real features are, and the nearest clusters touch. The label of
 //! an item is its cluster.
 
 use std::path::Path;
@@ -20,15 +20,15 @@ use crate::error::{Fault, Result};
 use crate::write::{Watched, write_watched};
 
 /// Rows drawn from one random stream.
-const BLOCK: usize = 16 * 1024;
+const ROWS_PER_STREAM: usize = 16 * 1024;
 /// Blocks drawn at once, before they are written.
-const AT_ONCE: usize = 16;
+const BLOCKS_AT_ONCE: usize = 16;
 /// Dimensions of a cluster.
-const INNER: usize = 8;
-/// Typical distance between centres, in standard deviations of a cluster along one of its own directions.
-const SEPARATION: f64 = 3.0;
+const CLUSTER_DIMENSIONS: usize = 8;
+/// Typical distance between centres, in standard deviations of a cluster along one of its directions.
+const CENTRE_DISTANCE: f64 = 3.0;
 /// Standard deviation of the noise in every column.
-const NOISE: f64 = 0.05;
+const COLUMN_NOISE: f64 = 0.05;
 
 /// What to plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,8 +103,8 @@ impl Planted {
         out: &mut Watched<'_>,
         make: impl Fn(usize) -> Vec<u8> + Sync,
     ) -> std::io::Result<()> {
-        let blocks: Vec<usize> = (0..self.items.div_ceil(BLOCK)).collect();
-        for some in blocks.chunks(AT_ONCE) {
+        let blocks: Vec<usize> = (0..self.items.div_ceil(ROWS_PER_STREAM)).collect();
+        for some in blocks.chunks(BLOCKS_AT_ONCE) {
             let made: Vec<Vec<u8>> = some.par_iter().map(|&block| make(block)).collect();
             for (&block, bytes) in some.iter().zip(&made) {
                 out.put(bytes, self.length(block))?;
@@ -114,7 +114,7 @@ impl Planted {
     }
 
     fn length(&self, block: usize) -> usize {
-        (self.items - block * BLOCK).min(BLOCK)
+        (self.items - block * ROWS_PER_STREAM).min(ROWS_PER_STREAM)
     }
 
     /// The clusters of a block, and the stream that goes on to draw its items.
@@ -130,7 +130,7 @@ impl Planted {
 /// The centres and directions of the clusters.
 struct Shapes {
     centres: Vec<f64>,
-    /// For each cluster `INNER` rows of `dim` values.
+    /// For each cluster `CLUSTER_DIMENSIONS` rows of `dim` values.
     directions: Vec<f64>,
     inner: usize,
 }
@@ -140,10 +140,13 @@ impl Shapes {
         let mut random = Random::new(plan.seed, Purpose::Generator, 0);
         let mut normals =
             |count: usize, scale: f64| (0..count).map(|_| scale * random.normal()).collect();
-        let inner = INNER.min(plan.dim);
+        let inner = CLUSTER_DIMENSIONS.min(plan.dim);
         let dim = plan.dim as f64;
         Shapes {
-            centres: normals(plan.clusters * plan.dim, SEPARATION / (2.0 * dim).sqrt()),
+            centres: normals(
+                plan.clusters * plan.dim,
+                CENTRE_DISTANCE / (2.0 * dim).sqrt(),
+            ),
             directions: normals(plan.clusters * inner * plan.dim, 1.0 / dim.sqrt()),
             inner,
         }
@@ -152,7 +155,7 @@ impl Shapes {
     /// The rows of a block, one after the other.
     fn rows(&self, plan: &Planted, block: usize) -> Vec<f32> {
         let (clusters, mut random) = plan.draw_clusters(block);
-        let (dim, reach) = (plan.dim, NOISE * 3.0f64.sqrt());
+        let (dim, reach) = (plan.dim, COLUMN_NOISE * 3.0f64.sqrt());
         let mut values = Vec::with_capacity(clusters.len() * dim);
         let mut row = vec![0.0; dim];
         for cluster in clusters {
@@ -206,7 +209,7 @@ mod tests {
     #[test]
     fn the_same_bytes_for_any_number_of_threads_and_other_ones_for_another_seed() {
         let plan = Planted {
-            items: 3 * BLOCK + 5,
+            items: 3 * ROWS_PER_STREAM + 5,
             dim: 3,
             clusters: 7,
             seed: 4,

@@ -1,4 +1,4 @@
-//! Drawn digits: 28 x 28 grey pictures drawn from pen strokes, each in a hand of its own.
+//! Drawn digits: 28 x 28 grey pictures drawn from pen strokes, each in a different hand.
 //!
 //! Control points are jittered, then the whole is bent, slanted, turned, scaled and moved. A pixel at distance r from
 //! the pen's path has ink clamp(1/2 + (h - r)/s, 0, 1) with h half the pen's width and s the softness of its edge, then
@@ -13,11 +13,11 @@ use crate::pool::matrix::Buffer;
 use crate::pool::show::{Picture, Show};
 
 /// Sides of a picture in pixels.
-const SIDE: usize = 28;
+const DIGIT_SIDE: usize = 28;
 /// Standard deviation of the control points, in box units.
-const JITTER: f64 = 0.042;
+const CONTROL_JITTER: f64 = 0.042;
 /// Standard deviation of the noise, in grey values.
-const NOISE: f64 = 14.0;
+const GREY_NOISE: f64 = 14.0;
 
 /// A way of writing: what is the same for all strokes of one picture.
 #[derive(Debug)]
@@ -36,16 +36,21 @@ struct Hand {
 /// `n` drawn digits, as equally many of each as possible.
 pub fn digits(n: usize, seed: u64) -> Pool {
     let mut random = Random::new(seed, Purpose::Generator, 0);
-    let mut values = Vec::with_capacity(n * SIDE * SIDE);
+    let mut values = Vec::with_capacity(n * DIGIT_SIDE * DIGIT_SIDE);
     let mut labels = Vec::with_capacity(n);
     for digit in shuffled_parts(&[1.0; 10], n, &mut random) {
         values.extend(draw(digit, &mut random));
         labels.push(Some(digit as u16));
     }
-    let mut pool = pool("digits", Buffer::F32(values), SIDE * SIDE, labels);
+    let mut pool = pool(
+        "digits",
+        Buffer::F32(values),
+        DIGIT_SIDE * DIGIT_SIDE,
+        labels,
+    );
     pool.show = Show::Picture(Picture {
-        height: SIDE,
-        width: SIDE,
+        height: DIGIT_SIDE,
+        width: DIGIT_SIDE,
         lowest: 0.0,
         highest: 255.0,
     });
@@ -56,7 +61,7 @@ fn draw(digit: usize, random: &mut Random) -> Vec<f32> {
     let variants = strokes::variants(digit);
     let strokes = variants[random.below(variants.len())];
     let hand = hand(random);
-    let mut distances = vec![f64::INFINITY; SIDE * SIDE];
+    let mut distances = vec![f64::INFINITY; DIGIT_SIDE * DIGIT_SIDE];
     for stroke in jittered(strokes, random) {
         let path: Vec<Point> = strokes::curve(&stroke)
             .into_iter()
@@ -73,7 +78,7 @@ fn draw(digit: usize, random: &mut Random) -> Vec<f32> {
     }
     let ink = |distance: f64| (0.5 + (hand.half_width - distance) / hand.softness).clamp(0.0, 1.0);
     let grey = |distance: f64, noise: f64| {
-        (255.0 * ink(distance) + NOISE * noise)
+        (255.0 * ink(distance) + GREY_NOISE * noise)
             .clamp(0.0, 255.0)
             .round()
     };
@@ -127,7 +132,7 @@ fn jittered(strokes: &[Stroke], random: &mut Random) -> Vec<Vec<Point>> {
     let mut shake = |point: &Point| match moved.iter().find(|(from, _)| from == point) {
         Some((_, to)) => *to,
         None => {
-            let to = point.map(|x| x + JITTER * random.normal().clamp(-2.5, 2.5));
+            let to = point.map(|x| x + CONTROL_JITTER * random.normal().clamp(-2.5, 2.5));
             moved.push((*point, to));
             to
         }
@@ -143,12 +148,12 @@ fn measure(distances: &mut [f64], a: Point, b: Point, reach: f64) {
     let range = |axis: usize| {
         let low = (a[axis].min(b[axis]) - reach).max(0.0) as usize;
         let high = (a[axis].max(b[axis]) + reach).max(0.0) as usize;
-        low..(high + 1).min(SIDE)
+        low..(high + 1).min(DIGIT_SIDE)
     };
     for row in range(1) {
         for column in range(0) {
             let distance = to_piece([column as f64 + 0.5, row as f64 + 0.5], a, b);
-            let slot = &mut distances[row * SIDE + column];
+            let slot = &mut distances[row * DIGIT_SIDE + column];
             *slot = slot.min(distance);
         }
     }
@@ -190,7 +195,7 @@ mod tests {
                 .iter()
                 .all(|&v| (0.0..=255.0).contains(&v) && v == v.trunc())
         );
-        for picture in values.chunks(SIDE * SIDE) {
+        for picture in values.chunks(DIGIT_SIDE * DIGIT_SIDE) {
             let ink = picture.iter().filter(|&&v| v > 128.0).count();
             assert!((20..300).contains(&ink), "{ink}");
         }

@@ -12,21 +12,21 @@ use crate::pool::Pool;
 use crate::pool::matrix::Buffer;
 use crate::pool::show::{Scene, Show};
 
-const BANDS: usize = 60;
-const CROPS: usize = 6;
+const SCENE_BANDS: usize = 60;
+const CROP_KINDS: usize = 6;
 /// Amplitude of the noise and spread of the illumination.
-const NOISE: f64 = 0.012;
-const ILLUMINATION: f64 = 0.10;
+const BAND_NOISE: f64 = 0.012;
+const ILLUMINATION_SPREAD: f64 = 0.10;
 /// How much each pixel of a field deviates towards soil: gaps between the plants.
-const GAPS: f64 = 0.12;
+const SOIL_SHARE: f64 = 0.12;
 
 /// The scene of `side` x `side` pixels, row by row.
 pub fn scene(side: usize, seed: u64) -> Pool {
     let mut random = Random::new(seed, Purpose::Generator, 0);
-    let spectra: Vec<[f64; BANDS]> = (0..=CROPS)
+    let spectra: Vec<[f64; SCENE_BANDS]> = (0..=CROP_KINDS)
         .map(|kind| spectrum(kind, &mut random))
         .collect();
-    let mut values = Vec::with_capacity(side * side * BANDS);
+    let mut values = Vec::with_capacity(side * side * SCENE_BANDS);
     let mut labels = Vec::with_capacity(side * side);
     for row in 0..side {
         for column in 0..side {
@@ -35,7 +35,7 @@ pub fn scene(side: usize, seed: u64) -> Pool {
             values.extend(pixel(&spectra, &shares, &mut random));
         }
     }
-    let mut pool = pool("scene", Buffer::F32(values), BANDS, labels);
+    let mut pool = pool("scene", Buffer::F32(values), SCENE_BANDS, labels);
     if let Some(truth) = &mut pool.truth {
         truth.classes = [
             "broccoli",
@@ -48,7 +48,7 @@ pub fn scene(side: usize, seed: u64) -> Pool {
         .map(String::from)
         .to_vec();
     }
-    let wavelengths = (0..BANDS).map(wavelength).collect();
+    let wavelengths = (0..SCENE_BANDS).map(wavelength).collect();
     pool.show = Show::Scene(Scene {
         height: side,
         width: side,
@@ -64,20 +64,20 @@ pub fn scene(side: usize, seed: u64) -> Pool {
 
 /// The wavelength of a band in nm: evenly spaced from 400 to 2400, rounded to a tenth.
 fn wavelength(band: usize) -> f64 {
-    (4000.0 + 20_000.0 * band as f64 / (BANDS - 1) as f64).round() / 10.0
+    (4000.0 + 20_000.0 * band as f64 / (SCENE_BANDS - 1) as f64).round() / 10.0
 }
 
 /// The crop at a point, if it lies in a field: six strips across the diagonal, the corners bare.
 fn crop(y: f64, x: f64, side: usize) -> Option<u16> {
     let (u, v) = ((x + y) / (2 * side) as f64, (x - y) / side as f64);
     let wave = 0.02 * libm::sin(9.0 * v);
-    let strip = (u + wave - 0.14) / 0.72 * CROPS as f64;
-    (strip >= 0.0 && strip < CROPS as f64 && v.abs() < 0.62).then_some(strip as u16)
+    let strip = (u + wave - 0.14) / 0.72 * CROP_KINDS as f64;
+    (strip >= 0.0 && strip < CROP_KINDS as f64 && v.abs() < 0.62).then_some(strip as u16)
 }
 
 /// How much of a pixel each kind covers; kind 0 is bare soil, kind c + 1 is crop c.
-fn shares(row: usize, column: usize, side: usize) -> [f64; CROPS + 1] {
-    let mut shares = [0.0; CROPS + 1];
+fn shares(row: usize, column: usize, side: usize) -> [f64; CROP_KINDS + 1] {
+    let mut shares = [0.0; CROP_KINDS + 1];
     for part in 0..9 {
         let y = row as f64 + (f64::from(part / 3) * 2.0 + 1.0) / 6.0;
         let x = column as f64 + (f64::from(part % 3) * 2.0 + 1.0) / 6.0;
@@ -87,9 +87,13 @@ fn shares(row: usize, column: usize, side: usize) -> [f64; CROPS + 1] {
     shares
 }
 
-fn pixel(spectra: &[[f64; BANDS]], shares: &[f64; CROPS + 1], random: &mut Random) -> Vec<f32> {
-    let light = 1.0 + ILLUMINATION * random.normal();
-    let gap = GAPS * random.normal().abs();
+fn pixel(
+    spectra: &[[f64; SCENE_BANDS]],
+    shares: &[f64; CROP_KINDS + 1],
+    random: &mut Random,
+) -> Vec<f32> {
+    let light = 1.0 + ILLUMINATION_SPREAD * random.normal();
+    let gap = SOIL_SHARE * random.normal().abs();
     let mix = |band: usize| {
         let covered: f64 = spectra
             .iter()
@@ -98,15 +102,15 @@ fn pixel(spectra: &[[f64; BANDS]], shares: &[f64; CROPS + 1], random: &mut Rando
             .sum();
         (1.0 - gap) * covered + gap * spectra[0][band]
     };
-    let clean: Vec<f64> = (0..BANDS).map(mix).collect();
+    let clean: Vec<f64> = (0..SCENE_BANDS).map(mix).collect();
     clean
         .into_iter()
-        .map(|value| (light * value + NOISE * random.normal()).max(0.0) as f32)
+        .map(|value| (light * value + BAND_NOISE * random.normal()).max(0.0) as f32)
         .collect()
 }
 
-/// The reflectance of a kind: common bumps, then a few of its own with random places.
-fn spectrum(kind: usize, random: &mut Random) -> [f64; BANDS] {
+/// The reflectance of a kind: common bumps, then a few that only this kind has, at random places.
+fn spectrum(kind: usize, random: &mut Random) -> [f64; SCENE_BANDS] {
     let green = if kind == 0 {
         0.0
     } else {
@@ -122,7 +126,7 @@ fn spectrum(kind: usize, random: &mut Random) -> [f64; BANDS] {
         let amplitude = 0.05 + 0.05 * random.uniform();
         bumps.push((
             amplitude,
-            BANDS as f64 * random.uniform(),
+            SCENE_BANDS as f64 * random.uniform(),
             3.0 + 4.0 * random.uniform(),
         ));
     }

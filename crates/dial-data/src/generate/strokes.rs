@@ -11,7 +11,7 @@ pub(crate) type Point = [f64; 2];
 pub(crate) type Stroke = &'static [Point];
 
 /// Pieces per pair of control points.
-const PIECES: u32 = 8;
+const PIECES_PER_PAIR: u32 = 8;
 
 /// The ways to write a digit.
 pub(crate) fn variants(digit: usize) -> &'static [&'static [Stroke]] {
@@ -280,8 +280,8 @@ pub(crate) fn curve(points: &[Point]) -> Vec<Point> {
     let mut chain = vec![first];
     for window in padded.windows(4) {
         let [p0, p1, p2, p3] = window else { continue };
-        for piece in 1..=PIECES {
-            let t = f64::from(piece) / f64::from(PIECES);
+        for piece in 1..=PIECES_PER_PAIR {
+            let t = f64::from(piece) / f64::from(PIECES_PER_PAIR);
             chain.push(std::array::from_fn(|axis| {
                 between([p0[axis], p1[axis], p2[axis], p3[axis]], t)
             }));
@@ -304,9 +304,9 @@ mod tests {
     fn curves_pass_through_their_points_and_keep_lines_straight() {
         let points = [[0.0, 0.0], [1.0, 2.0], [3.0, 1.0]];
         let chain = curve(&points);
-        assert_eq!(chain.len(), 1 + 2 * PIECES as usize);
+        assert_eq!(chain.len(), 1 + 2 * PIECES_PER_PAIR as usize);
         for (index, point) in points.iter().enumerate() {
-            assert_eq!(&chain[index * PIECES as usize], point);
+            assert_eq!(&chain[index * PIECES_PER_PAIR as usize], point);
         }
         let line = curve(&[[0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]);
         assert!(line.iter().all(|point| point[1] == 1.0));

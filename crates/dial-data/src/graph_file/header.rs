@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use dial::graph::packed::PackedGraph;
 
-use super::Recipe;
+use super::GraphProvenance;
 use super::section::{checksum, lengths};
 use crate::arrays::bytes::Bytes;
 use crate::error::{Fault, size_in_words};
@@ -24,11 +24,11 @@ use crate::open::sniff;
 use crate::pool::fingerprint::Fingerprint;
 
 /// Bytes of the header.
-pub(super) const LENGTH: usize = 1024;
-const MAGIC: &[u8; 8] = b"\x89DIALG\r\n";
-const VERSION: u32 = 1;
-const ALIGNMENT: u64 = 64;
-const WORD: usize = 16;
+pub(super) const HEADER_BYTES: usize = 1024;
+pub(super) const GRAPH_MAGIC: &[u8; 8] = b"\x89DIALG\r\n";
+const GRAPH_VERSION: u32 = 1;
+const SECTION_ALIGNMENT: u64 = 64;
+const WORD_BYTES: usize = 16;
 
 /// Where a section stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +44,16 @@ pub(super) struct Header {
     pub n: u64,
     pub entries: u64,
     pub components: u64,
-    pub recipe: Recipe,
+    pub provenance: GraphProvenance,
     pub sections: [Place; 8],
 }
 
 impl Header {
-    pub fn new(graph: &PackedGraph, recipe: &Recipe, sums: [u32; 8]) -> Header {
+    pub fn new(graph: &PackedGraph, provenance: &GraphProvenance, sums: [u32; 8]) -> Header {
         assert!(
-            recipe.search.len() <= WORD,
+            provenance.search.len() <= WORD_BYTES,
             "the word {:?} is too long",
-            recipe.search
+            provenance.search
         );
         let (n, entries) = (graph.n() as u64, graph.entries() as u64);
         let components = graph.component_sizes().len() as u64;
@@ -62,7 +62,7 @@ impl Header {
             n,
             entries,
             components,
-            recipe: recipe.clone(),
+            provenance: provenance.clone(),
             sections,
         }
     }
@@ -74,24 +74,32 @@ impl Header {
     }
 
     pub fn encode(&self) -> Vec<u8> {
-        let recipe = &self.recipe;
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend([VERSION, LENGTH as u32].map(u32::to_le_bytes).concat());
+        let provenance = &self.provenance;
+        let mut bytes = GRAPH_MAGIC.to_vec();
+        bytes.extend(
+            [GRAPH_VERSION, HEADER_BYTES as u32]
+                .map(u32::to_le_bytes)
+                .concat(),
+        );
         let sizes = [
             self.n,
             self.entries,
             self.components,
-            recipe.dim as u64,
-            recipe.seed,
-            recipe.k as u64,
+            provenance.dim as u64,
+            provenance.seed,
+            provenance.k as u64,
         ];
         bytes.extend(sizes.map(u64::to_le_bytes).concat());
-        for word in [recipe.weights.word(), recipe.metric.word(), &recipe.search] {
-            let end = bytes.len() + WORD;
+        for word in [
+            provenance.weights.word(),
+            provenance.metric.word(),
+            &provenance.search,
+        ] {
+            let end = bytes.len() + WORD_BYTES;
             bytes.extend(word.as_bytes());
             bytes.resize(end, 0);
         }
-        bytes.extend(recipe.features.0);
+        bytes.extend(provenance.features.0);
         for place in &self.sections {
             bytes.extend(
                 [place.offset, place.length, u64::from(place.checksum)]
@@ -99,14 +107,14 @@ impl Header {
                     .concat(),
             );
         }
-        bytes.resize(LENGTH - 4, 0);
+        bytes.resize(HEADER_BYTES - 4, 0);
         bytes.extend(checksum(&bytes).to_le_bytes());
         bytes
     }
 
     /// Reads the header of a whole file and checks it against the file's length.
     pub fn decode(file: &[u8]) -> Result<Header, Fault> {
-        if !file.starts_with(MAGIC) {
+        if !file.starts_with(GRAPH_MAGIC) {
             return Err(match sniff::not_a("a graph of dial", file) {
                 Fault::Format { what, .. } => {
                     Fault::format(what, "Give a file made by dial graph --out x.dialgraph.")
@@ -120,15 +128,15 @@ impl Header {
                 size_in_words(file.len() as u64)
             ))
         };
-        let mut from = Bytes::new(file, MAGIC.len(), false);
+        let mut from = Bytes::new(file, GRAPH_MAGIC.len(), false);
         let version = from.u32().ok_or_else(cut)?;
-        if version > VERSION {
+        if version > GRAPH_VERSION {
             return Err(Fault::Newer {
                 found: version,
-                known: VERSION,
+                known: GRAPH_VERSION,
             });
         }
-        let header = file.get(..LENGTH).ok_or_else(cut)?;
+        let header = file.get(..HEADER_BYTES).ok_or_else(cut)?;
         let damaged = || Fault::Damaged("its header".into());
         let (body, sum) = header.split_last_chunk::<4>().ok_or_else(damaged)?;
         if checksum(body) != u32::from_le_bytes(*sum) {
@@ -158,7 +166,7 @@ impl Header {
 
 /// Sections one after the other, each aligned; none if that is more than there can be.
 fn layout(n: u64, entries: u64, components: u64, sums: [u32; 8]) -> Option<[Place; 8]> {
-    let mut at = LENGTH as u64;
+    let mut at = HEADER_BYTES as u64;
     let mut places = [Place {
         offset: 0,
         length: 0,
@@ -170,7 +178,7 @@ fn layout(n: u64, entries: u64, components: u64, sums: [u32; 8]) -> Option<[Plac
         .zip(sums)
     {
         *place = Place {
-            offset: at.checked_next_multiple_of(ALIGNMENT)?,
+            offset: at.checked_next_multiple_of(SECTION_ALIGNMENT)?,
             length,
             checksum,
         };
@@ -181,13 +189,13 @@ fn layout(n: u64, entries: u64, components: u64, sums: [u32; 8]) -> Option<[Plac
 
 /// The fields of a header whose checksum is right; none if they contradict each other.
 fn fields(header: &[u8]) -> Option<Header> {
-    let mut from = Bytes::new(header, MAGIC.len(), false);
+    let mut from = Bytes::new(header, GRAPH_MAGIC.len(), false);
     let (version, length) = (from.u32()?, from.u32()?);
     let (n, entries, components) = (from.u64()?, from.u64()?, from.u64()?);
     let (dim, seed, k) = (from.u64()?, from.u64()?, from.u64()?);
     let mut word = || {
         Some(
-            std::str::from_utf8(from.take(WORD)?)
+            std::str::from_utf8(from.take(WORD_BYTES)?)
                 .ok()?
                 .trim_end_matches('\0')
                 .to_string(),
@@ -209,7 +217,7 @@ fn fields(header: &[u8]) -> Option<Header> {
     }
     let (weights, metric) = (weights.parse().ok()?, metric.parse().ok()?);
     let (dim, k) = (usize::try_from(dim).ok()?, usize::try_from(k).ok()?);
-    let recipe = Recipe {
+    let provenance = GraphProvenance {
         k,
         weights,
         metric,
@@ -220,15 +228,15 @@ fn fields(header: &[u8]) -> Option<Header> {
     };
     // Sections have one possible place: no other is read.
     let expected = layout(n, entries, components, sections.map(|place| place.checksum))?;
-    let fits = version == VERSION
-        && length as usize == LENGTH
+    let fits = version == GRAPH_VERSION
+        && length as usize == HEADER_BYTES
         && u32::try_from(n).is_ok()
         && expected == sections;
     fits.then_some(Header {
         n,
         entries,
         components,
-        recipe,
+        provenance,
         sections,
     })
 }

@@ -5,9 +5,9 @@
 //!
 //! # Safety
 //!
-//! `Mmap::map` asks that nobody changes the file while it is mapped, because we hand out plain slices of it. We never do:
+//! `Mmap::map` requires that no process changes the file while it is mapped, because we hand out plain slices of it. We never do:
 //! a graph is written to a file of another name that then takes the place of the old one (`write::write_whole`), and
-//! whoever has the old one mapped keeps it. The map is for reading only and private to this process, its length is
+//! a process that has the old one mapped keeps it. The map is for reading only and private to this process, its length is
 //! taken once, all access goes through slices of that length, and every bit pattern is a value of the numbers we read
 //! from it (u32, u64, f32, f64). What is left is a third party that writes into the file in place. Then numbers may change
 //! under us, which is no worse than a damaged file to the code above as long as it keeps no index for later without
@@ -15,13 +15,12 @@
 //! why features, which belong to the user, are never mapped (`row_file`).
 #![allow(unsafe_code)]
 
-use std::fs::File;
-use std::io;
 use std::path::Path;
 
 use memmap2::Mmap;
 
 use crate::error::Fault;
+use crate::open::plain_file;
 
 /// The bytes of a file.
 #[derive(Debug)]
@@ -30,20 +29,14 @@ pub(super) struct Mapped(Mmap);
 impl Mapped {
     /// Maps a plain file that is not empty.
     pub fn open(path: &Path) -> Result<Mapped, Fault> {
-        let fault = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => Fault::Missing,
-            _ => Fault::io(&error, "cannot read this file"),
-        };
-        let file = File::open(path).map_err(fault)?;
-        let about = file.metadata().map_err(fault)?;
-        if !about.is_file() {
-            return Err(Fault::Io("is not a plain file".into()));
-        }
-        if about.len() == 0 {
+        let (file, length) = plain_file(path)?;
+        if length == 0 {
             return Err(Fault::damaged("the file is empty"));
         }
         // SAFETY: the file is ours to read and is replaced, never changed in place; see above.
-        unsafe { Mmap::map(&file) }.map(Mapped).map_err(fault)
+        unsafe { Mmap::map(&file) }
+            .map(Mapped)
+            .map_err(|error| Fault::io(&error, "cannot read this file"))
     }
 }
 

@@ -1,12 +1,12 @@
-//! The graph of a big pool in a file of ours, which opens by mapping it into memory.
+//! The graph of a large pool in our own format, which opens by mapping the file into memory.
 //!
 //! ```text
-//! header    1024 bytes: magic, version, sizes, the recipe, a table of sections, a checksum (see `header`)
+//! header    1024 bytes: magic, version, sizes, the provenance, a table of sections, a checksum (see `header`)
 //! sections  starts u64, neighbours u32, weights f32, degrees f64, order u32, rank u32, component u32, sizes u64;
 //!           little-endian, each at a multiple of 64 bytes, with a CRC-32
 //! ```
 //!
-//! Three levels of trust. [`GraphFile::open`] looks at the header and the length of the file: instant at any size.
+//! Three levels of trust. [`GraphFile::open`] checks the header and the length of the file: instant at any size.
 //! [`GraphFile::graph`] makes one pass over the indices, so that none leads outside its array: no bytes can make a later
 //! look-up panic (a third of a second for 10 million nodes that are in the cache of the system). [`GraphFile::verify`]
 //! reads everything: checksums, symmetry, degrees, components. Weights that a broken disk has changed are found by that
@@ -33,23 +33,24 @@ use dial::{Control, Metric};
 use crate::error::{Fault, Result};
 use crate::pool::fingerprint::Fingerprint;
 use crate::write::write_watched;
-use header::{Header, LENGTH};
+use header::{HEADER_BYTES, Header};
 use mapped::Mapped;
 use section::{SECTIONS, checksum, slab};
 
 /// Bytes written between two reports of progress.
-const PIECE: usize = 16 << 20;
+const BYTES_PER_REPORT: usize = 16 << 20;
 
 /// How a graph was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recipe {
+pub struct GraphProvenance {
     /// Neighbours of each item.
     pub k: usize,
     /// How distances became weights.
     pub weights: EdgeWeights,
     /// How distances were measured.
     pub metric: Metric,
-    /// How neighbours were searched for, in a word of at most 16 letters.
+    /// How neighbours were searched for, in a word of at most 16 letters; [`GIVEN`] for a graph that was given to a project:
+    /// then nobody knows `k` and the weights.
     pub search: String,
     /// Seed of the search, if it has one.
     pub seed: u64,
@@ -59,6 +60,16 @@ pub struct Recipe {
     pub features: Fingerprint,
 }
 
+/// The word for the search of a graph that was given.
+pub const GIVEN: &str = "given";
+
+impl GraphProvenance {
+    /// Whether the graph was given, and nobody knows how it was made.
+    pub fn is_given(&self) -> bool {
+        self.search == GIVEN
+    }
+}
+
 /// Writes a graph, whole or not at all.
 ///
 /// # Panics
@@ -66,23 +77,23 @@ pub struct Recipe {
 pub fn write_graph(
     path: &Path,
     graph: &PackedGraph,
-    recipe: &Recipe,
+    provenance: &GraphProvenance,
     control: &Control,
 ) -> Result<()> {
     section::little_endian().map_err(|fault| fault.at(path.display().to_string()))?;
     let sections = section::bytes_of(graph.parts());
     let sums = sections.map(checksum);
-    let header = Header::new(graph, recipe, sums);
+    let header = Header::new(graph, provenance, sums);
     let pieces = sections
         .iter()
-        .map(|bytes| bytes.len().div_ceil(PIECE))
+        .map(|bytes| bytes.len().div_ceil(BYTES_PER_REPORT))
         .sum();
     write_watched(path, ("writing the graph", pieces), control, |out| {
         out.put(&header.encode(), 0)?;
-        let mut at = LENGTH as u64;
+        let mut at = HEADER_BYTES as u64;
         for (bytes, place) in sections.iter().zip(&header.sections) {
             out.put(&[0; 64][..(place.offset - at) as usize], 0)?;
-            for piece in bytes.chunks(PIECE) {
+            for piece in bytes.chunks(BYTES_PER_REPORT) {
                 out.put(piece, 1)?;
             }
             at = place.offset + place.length;
@@ -119,8 +130,8 @@ impl GraphFile {
     }
 
     /// How the graph was made.
-    pub fn recipe(&self) -> &Recipe {
-        &self.header.recipe
+    pub fn provenance(&self) -> &GraphProvenance {
+        &self.header.provenance
     }
 
     /// Number of nodes.

@@ -1,6 +1,6 @@
 //! Features that memory does not hold: rows of an npy file, read by position.
 //!
-//! Read and not mapped: a file that somebody shortens while it is mapped ends the program without a word; here it is an
+//! Read and not mapped: if another program shortens a mapped file, the reader is killed without a message; here it is an
 //! error with a place. Values are 32-bit floats afterwards (64-bit ones are rounded), and finite: what is not is
 //! refused where it is met.
 
@@ -17,10 +17,11 @@ use sha2::{Digest, Sha256};
 use crate::arrays::bytes::Number;
 use crate::arrays::npy::{self, HEADER_LIMIT, Kind};
 use crate::error::{Error, Fault, Result};
-use crate::pool::fingerprint::{BLOCK, Fingerprint};
+use crate::open::plain_file;
+use crate::pool::fingerprint::{Fingerprint, HASHED_BYTES};
 
 /// Bytes of 64-bit values converted at once.
-const PIECE: usize = 1 << 20;
+const CONVERTED_BYTES: usize = 1 << 20;
 
 /// An npy file of n rows of `dim` 32-bit or 64-bit floats in C order, open for reading.
 ///
@@ -53,18 +54,12 @@ impl RowFile {
     /// Opens a file and checks its header against its size.
     pub fn open(path: impl AsRef<Path>) -> Result<RowFile> {
         let place = path.as_ref().display().to_string();
-        let fault = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => Fault::Missing.at(&place),
-            _ => Fault::io(&error, "cannot read this file").at(&place),
-        };
-        let file = File::open(&path).map_err(fault)?;
-        let about = file.metadata().map_err(fault)?;
-        if !about.is_file() {
-            return Err(Fault::Io("is not a plain file".into()).at(place));
-        }
-        let mut beginning = vec![0; (about.len() as usize).min(HEADER_LIMIT + 16)];
-        read_at(&file, &mut beginning, 0).map_err(fault)?;
-        let header = npy::header(&beginning, about.len()).map_err(|fault| fault.at(&place))?;
+        let here = |fault: Fault| fault.at(&place);
+        let (file, length) = plain_file(path.as_ref()).map_err(here)?;
+        let mut beginning = vec![0; (length as usize).min(HEADER_LIMIT + 16)];
+        read_at(&file, &mut beginning, 0)
+            .map_err(|error| here(Fault::io(&error, "cannot read this file")))?;
+        let header = npy::header(&beginning, length).map_err(here)?;
         let wide = match header.kind {
             Kind::Number(Number::F32) => false,
             Kind::Number(Number::F64) => true,
@@ -123,7 +118,10 @@ impl RowFile {
         );
         let first = rows.start * self.dim;
         if self.wide {
-            for (piece, start) in out.chunks_mut(PIECE / 8).zip((first..).step_by(PIECE / 8)) {
+            for (piece, start) in out
+                .chunks_mut(CONVERTED_BYTES / 8)
+                .zip((first..).step_by(CONVERTED_BYTES / 8))
+            {
                 self.read_wide(start, piece)?;
             }
         } else {
@@ -197,11 +195,11 @@ impl RowFile {
     pub fn fingerprint(&self, control: &Control) -> Result<Fingerprint> {
         let size = if self.wide { 8 } else { 4 };
         let total = self.n as u64 * self.dim as u64 * size;
-        let blocks = total.div_ceil(BLOCK as u64);
+        let blocks = total.div_ceil(HASHED_BYTES as u64);
         control.start("hashing features", blocks as usize);
         let hash = |block: u64| {
-            let start = block * BLOCK as u64;
-            let mut bytes = vec![0; (total - start).min(BLOCK as u64) as usize];
+            let start = block * HASHED_BYTES as u64;
+            let mut bytes = vec![0; (total - start).min(HASHED_BYTES as u64) as usize];
             self.bytes(start, &mut bytes)?;
             if self.big {
                 bytes.chunks_mut(size as usize).for_each(<[u8]>::reverse);
@@ -215,7 +213,7 @@ impl RowFile {
     }
 }
 
-/// A file of rows as the core wants it: its errors are the core's, and what really happened is kept aside.
+/// A file of rows as the core reads it: it returns errors of the core, and keeps the underlying error for the caller.
 ///
 /// The core knows no files. A block that cannot be read stops its search as if cancelled; [`RowReader::explain`] puts the
 /// true fault in the place of that.
@@ -297,7 +295,9 @@ mod tests {
 
     #[test]
     fn any_rows_are_those_of_the_whole_matrix() {
-        let wide: Vec<f64> = (0..PIECE / 8 + 999).map(|i| i as f64 * 0.1).collect();
+        let wide: Vec<f64> = (0..CONVERTED_BYTES / 8 + 999)
+            .map(|i| i as f64 * 0.1)
+            .collect();
         let narrow: Vec<f32> = wide.iter().map(|&v| v as f32).collect();
         for data in [
             SavedData::F32(&narrow[..wide.len() / 3 * 3]),

@@ -25,7 +25,7 @@ pub(super) const SECTIONS: [&str; 8] = [
 ];
 
 /// Bytes of which one thread makes the checksum.
-const PIECE: usize = 4 << 20;
+const CHECKSUM_BYTES: usize = 4 << 20;
 
 /// The bytes of the arrays, in the order of [`SECTIONS`].
 pub(super) fn bytes_of(parts: &Parts) -> [&[u8]; 8] {
@@ -65,7 +65,7 @@ pub(super) fn checksum(bytes: &[u8]) -> u32 {
         sum.update(piece);
         sum
     };
-    let sums: Vec<Crc> = bytes.par_chunks(PIECE).map(of).collect();
+    let sums: Vec<Crc> = bytes.par_chunks(CHECKSUM_BYTES).map(of).collect();
     let mut all = Crc::new();
     sums.iter().for_each(|sum| all.combine(sum));
     all.sum()
@@ -117,7 +117,9 @@ mod tests {
 
     #[test]
     fn checksums_of_pieces_are_those_of_the_whole() {
-        let bytes: Vec<u8> = (0..PIECE * 2 + 17).map(|i| (i * 7 % 251) as u8).collect();
+        let bytes: Vec<u8> = (0..CHECKSUM_BYTES * 2 + 17)
+            .map(|i| (i * 7 % 251) as u8)
+            .collect();
         let mut whole = Crc::new();
         whole.update(&bytes);
         assert_eq!(checksum(&bytes), whole.sum());

@@ -3,20 +3,17 @@
 use std::fs;
 use std::path::PathBuf;
 
-use dial::graph::build::Lists;
-use dial::knn::Neighbours;
-use dial::knn::metric_space::ZeroVectors;
-use dial::{Control, Features};
+use dial::{Config, Control, Features, engine};
 use proptest::prelude::*;
 
 use super::*;
 use crate::graph_file::saved::SavedGraph;
 use crate::pool::matrix::{Buffer, Matrix};
 
-/// A graph of two groups of points, its recipe, and a folder to put it in.
+/// A graph of two groups of points, its provenance, and a folder to put it in.
 struct Case {
     graph: PackedGraph,
-    recipe: Recipe,
+    provenance: GraphProvenance,
     folder: tempfile::TempDir,
 }
 
@@ -27,22 +24,18 @@ impl Case {
             .collect();
         let features = Features::f64(&x, 60, 1).unwrap();
         let control = Control::new();
-        let found = Neighbours::exact(features, 4, Metric::Euclidean, ZeroVectors::Error, &control)
-            .unwrap();
-        let graph = PackedGraph::assemble(
-            &Lists::from(&found),
-            EdgeWeights::SelfTuning,
-            None,
-            &control,
-        )
-        .unwrap();
+        let config = Config {
+            k: 4,
+            ..Config::paper()
+        };
+        let graph = engine::graph(features, &config, &control).unwrap();
         let features = Fingerprint::of(&Matrix {
             values: Buffer::F64(x),
             n: 60,
             dim: 1,
         });
         let (metric, weights) = (Metric::Euclidean, EdgeWeights::SelfTuning);
-        let recipe = Recipe {
+        let provenance = GraphProvenance {
             k: 4,
             weights,
             metric,
@@ -53,7 +46,7 @@ impl Case {
         };
         Case {
             graph,
-            recipe,
+            provenance,
             folder: tempfile::tempdir().unwrap(),
         }
     }
@@ -63,7 +56,7 @@ impl Case {
     }
 
     fn write(&self) -> Vec<u8> {
-        write_graph(&self.path(), &self.graph, &self.recipe, &Control::new()).unwrap();
+        write_graph(&self.path(), &self.graph, &self.provenance, &Control::new()).unwrap();
         fs::read(self.path()).unwrap()
     }
 
@@ -85,8 +78,8 @@ fn a_graph_comes_back_as_it_was() {
     let bytes = case.write();
     let file = GraphFile::open(case.path()).unwrap();
     assert_eq!(
-        (file.n(), file.entries(), file.recipe()),
-        (60, case.graph.entries(), &case.recipe)
+        (file.n(), file.entries(), file.provenance()),
+        (60, case.graph.entries(), &case.provenance)
     );
     file.verify(&Control::new()).unwrap();
     let graph = file.graph().unwrap();
@@ -122,12 +115,12 @@ fn other_features_are_refused() {
     let case = Case::new();
     case.write();
     let file = SavedGraph::map(&case.path()).unwrap();
-    file.check_features(60, &case.recipe.features).unwrap();
+    file.check_features(60, &case.provenance.features).unwrap();
     let other = Fingerprint([7; 32]);
     let error = file.check_features(60, &other).unwrap_err();
     assert_eq!((error.code(), error.kind().exit_code()), ("S14", 6));
     assert_eq!(
-        file.check_features(59, &case.recipe.features)
+        file.check_features(59, &case.provenance.features)
             .unwrap_err()
             .code(),
         "S14"
@@ -173,8 +166,8 @@ fn a_header_that_contradicts_itself_with_a_right_checksum() {
     let with = |at: usize, value: u64| {
         let mut bytes = bytes.clone();
         bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
-        let sum = section::checksum(&bytes[..LENGTH - 4]);
-        bytes[LENGTH - 4..LENGTH].copy_from_slice(&sum.to_le_bytes());
+        let sum = section::checksum(&bytes[..HEADER_BYTES - 4]);
+        bytes[HEADER_BYTES - 4..HEADER_BYTES].copy_from_slice(&sum.to_le_bytes());
         case.code(&bytes)
     };
     // Sizes, offsets and lengths: none of these may be believed.
@@ -191,7 +184,7 @@ fn stopping_writes_nothing() {
     let control = Control::new();
     control.cancel();
     assert_eq!(
-        write_graph(&case.path(), &case.graph, &case.recipe, &control)
+        write_graph(&case.path(), &case.graph, &case.provenance, &control)
             .unwrap_err()
             .code(),
         "C12"
@@ -209,9 +202,9 @@ proptest! {
         fs::write(case.path(), &bytes).unwrap();
         let opened = GraphFile::open(case.path());
         let found = opened.as_ref().map(|file| file.verify(&Control::new()).is_err()).unwrap_or(true);
-        // Only the zeros between sections are nobody's.
+        // Only the zeros between sections belong to no section.
         let gap = header::Header::decode(&case.write()).unwrap().ranges().iter().all(|range| !range.contains(&at));
-        prop_assert!(found || (gap && at >= LENGTH));
+        prop_assert!(found || (gap && at >= HEADER_BYTES));
         // Whoever uses the graph without verifying it is safe all the same.
         if let Ok(graph) = opened.and_then(|file| file.graph()) {
             let _ = graph.to_graph();

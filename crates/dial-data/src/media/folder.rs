@@ -1,14 +1,18 @@
 //! A folder as a pool: picture files or text files, found in it and its sub-folders; ids are the paths from the folder.
 //!
 //! Paths are in one order on every machine (that of their bytes, with `/` between the parts). Hidden files are passed
-//! over, other files that are not wanted with a note; links are followed to files, never to folders, so that no walk goes
-//! in circles; those that are not followed are counted in a note. All texts that cannot be read are found before any is complained about.
+//! over, other files that are not wanted with a note. Links are followed to files of the folder (see [`inside`]), never to
+//! folders, so that no walk goes in circles, and never out of the folder; those that are not followed are counted in a
+//! note. All texts that cannot be read are found before any is complained about.
+//!
+//! [`inside`]: crate::media::inside
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::error::{Fault, LISTED, Result, first_few, first_quoted, plural};
+use crate::error::{Fault, MAX_LISTED, Result, first_few, first_quoted, plural};
 use crate::media::images;
+use crate::media::inside::{Place, Root};
 use crate::media::text_lines;
 use crate::pool::show::{Images, Show};
 use crate::pool::truth::Truth;
@@ -17,35 +21,41 @@ use crate::tables::csv::reader;
 use crate::tables::encoding::{self, Encoding};
 
 /// Endings of what we read.
-const PICTURES: [&str; 3] = ["png", "jpg", "jpeg"];
-const TEXTS: [&str; 1] = ["txt"];
+pub(crate) const PICTURE_ENDINGS: [&str; 3] = ["png", "jpg", "jpeg"];
+const TEXT_ENDINGS: [&str; 1] = ["txt"];
 /// How deep sub-folders may lie, and how many files a pool may have.
-const DEEPEST: usize = 32;
-const MOST: usize = 10_000_000;
+const MAX_DEPTH: usize = 32;
+const MAX_FILES: usize = 10_000_000;
 
-/// One file in so many is not what a folder is about.
-const FEW: usize = 10;
+/// A kind that is rarer than one file in this many does not decide what the folder holds.
+const RARE_SHARE: usize = 10;
 
 /// What is in a folder.
 #[derive(Default)]
 struct Found {
     files: Vec<String>,
-    /// Names that are no text, as nearly as they can be written.
+    /// Names that are not text, as nearly as they can be written.
     unnamed: Vec<String>,
     /// Links that lead to folders or nowhere.
     links: Vec<String>,
+    /// Links that lead out of the folder.
+    outside: Vec<String>,
 }
 
 /// Reads the files of a folder.
 pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let mut found = Found::default();
-    walk(Path::new(place), "", 0, &mut found).map_err(|fault| fault.at(place))?;
+    Root::of(Path::new(place))
+        .map_err(|error| Fault::io(&error, "cannot read this folder"))
+        .and_then(|root| walk(Path::new(place), &root, "", 0, &mut found))
+        .map_err(|fault| fault.at(place))?;
     let Found {
         mut files,
         mut unnamed,
         mut links,
+        mut outside,
     } = found;
-    [&mut files, &mut unnamed, &mut links]
+    [&mut files, &mut unnamed, &mut links, &mut outside]
         .into_iter()
         .for_each(|paths| paths.sort_unstable());
     let of = |endings: &[&str]| {
@@ -55,13 +65,13 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
             .cloned()
             .collect::<Vec<String>>()
     };
-    let (pictures, texts) = (of(&PICTURES), of(&TEXTS));
+    let (pictures, texts) = (of(&PICTURE_ENDINGS), of(&TEXT_ENDINGS));
     let others = pictures.len() + texts.len();
     let kind = match options.kind {
         Some(kind) => kind,
-        // A few notes beside many pictures, or the reverse: passed over and counted like all other files.
-        None if pictures.len() >= FEW * texts.len() && !pictures.is_empty() => Kind::Images,
-        None if texts.len() >= FEW * pictures.len() && !texts.is_empty() => Kind::Texts,
+        // A few notes beside many pictures, or the reverse: skipped and counted like all other files.
+        None if pictures.len() >= RARE_SHARE * texts.len() && !pictures.is_empty() => Kind::Images,
+        None if texts.len() >= RARE_SHARE * pictures.len() && !texts.is_empty() => Kind::Texts,
         None if !pictures.is_empty() && !texts.is_empty() => {
             let (p, t) = (pictures.len(), texts.len());
             let text = format!(
@@ -74,16 +84,20 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         None => Kind::Images,
     };
     let (chosen, endings) = match kind {
-        Kind::Images => (pictures, &PICTURES[..]),
-        Kind::Texts => (texts, &TEXTS[..]),
+        Kind::Images => (pictures, &PICTURE_ENDINGS[..]),
+        Kind::Texts => (texts, &TEXT_ENDINGS[..]),
         Kind::Table => return Err(Fault::Setting("a folder is not a table.".into()).at(place)),
         Kind::Scene => return Err(Fault::Setting("a folder is not a scene.".into()).at(place)),
     };
     if chosen.is_empty() {
-        let passed = [passed_over(&files, &[]), not_followed(&links)]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>();
+        let passed = [
+            passed_over(&files, &[]),
+            not_followed(&links),
+            leading_out(&outside),
+        ]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>();
         return Err(without(kind, others, &passed.join("; ")).at(place));
     }
     let mut draft = match kind {
@@ -107,6 +121,7 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     draft.notes.extend(passed_over(&files, endings));
     draft.notes.extend(without_names(&unnamed));
     draft.notes.extend(not_followed(&links));
+    draft.notes.extend(leading_out(&outside));
     Ok(draft)
 }
 
@@ -169,7 +184,7 @@ fn passed_over(files: &[String], endings: &[&str]) -> Option<String> {
     let list = first_few(words, counts.len(), ", ");
     (total > 0).then(|| {
         format!(
-            "passed over {total} other {}: {list}",
+            "skipped {total} other {}: {list}",
             plural(total, "file", "files")
         )
     })
@@ -185,7 +200,7 @@ fn without_names(names: &[String]) -> Option<String> {
     );
     (total > 0).then(|| {
         format!(
-            "passed over {total} {words} not UTF-8: {}",
+            "skipped {total} {words} not UTF-8: {}",
             first_quoted(names, ", ")
         )
     })
@@ -196,25 +211,40 @@ fn not_followed(links: &[String]) -> Option<String> {
     let (total, words) = (links.len(), plural(links.len(), "link", "links"));
     let list = first_few(links, total, ", ");
     (total > 0).then(|| {
-        format!(
-            "passed over {total} {words} to folders or to nothing: {list}; give the real folder"
-        )
+        format!("skipped {total} {words} to folders or to nothing: {list}; give the real folder")
     })
 }
 
-fn ends(file: &str, endings: &[&str]) -> bool {
+/// A note on links that lead out of the folder.
+fn leading_out(links: &[String]) -> Option<String> {
+    let total = links.len();
+    let words = plural(total, "link that leads", "links that lead");
+    let list = first_few(links, total, ", ");
+    (total > 0).then(|| {
+        format!("skipped {total} {words} out of the folder: {list}; copy the files into it")
+    })
+}
+
+/// Whether a path has one of these endings.
+pub(crate) fn ends(file: &str, endings: &[&str]) -> bool {
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
     endings
         .iter()
         .any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Found) -> Result<(), Fault> {
+fn walk(
+    folder: &Path,
+    root: &Root,
+    prefix: &str,
+    depth: usize,
+    found: &mut Found,
+) -> Result<(), Fault> {
     let failed =
         |error: std::io::Error| Fault::io(&error, &format!("cannot read the folder {prefix:?}"));
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Err(Fault::Setting(format!(
-            "sub-folders lie deeper than {DEEPEST} levels at {prefix:?}."
+            "sub-folders lie deeper than {MAX_DEPTH} levels at {prefix:?}."
         )));
     }
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -232,14 +262,19 @@ fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Found) -> Result<
         let path = format!("{prefix}{name}");
         let kind = entry.file_type().map_err(failed)?;
         if kind.is_dir() {
-            walk(&entry.path(), &format!("{path}/"), depth + 1, found)?;
-        } else if kind.is_file() || (kind.is_symlink() && entry.path().is_file()) {
+            walk(&entry.path(), root, &format!("{path}/"), depth + 1, found)?;
+        } else if kind.is_file() {
             found.files.push(path);
         } else if kind.is_symlink() {
-            found.links.push(path);
+            match root.find(&path) {
+                Place::File(_) => found.files.push(path),
+                Place::Outside => found.outside.push(path),
+                Place::NoFile => found.links.push(path),
+            }
         }
-        if found.files.len() + found.unnamed.len() + found.links.len() > MOST {
-            return Err(Fault::Setting(format!("more than {MOST} files.")));
+        let links = found.links.len() + found.outside.len();
+        if found.files.len() + found.unnamed.len() + links > MAX_FILES {
+            return Err(Fault::Setting(format!("more than {MAX_FILES} files.")));
         }
     }
     Ok(())
@@ -260,7 +295,7 @@ fn texts_of(place: &str, files: Vec<String>, options: &ReadOptions) -> Result<Dr
     }
     let (all, total) = (files.len(), bad.len());
     if total > 0 && (!options.skip_bad || texts.is_empty()) {
-        bad.truncate(LISTED);
+        bad.truncate(MAX_LISTED);
         return Err(Fault::Texts { bad, total, all }.at(place));
     }
     let mut draft = Draft::shown(texts.len(), Show::Texts(texts));
@@ -282,7 +317,7 @@ fn texts_of(place: &str, files: Vec<String>, options: &ReadOptions) -> Result<Dr
 /// The text of a file, or what is wrong with it.
 fn text_of(path: &str, encoding: Option<Encoding>) -> Result<String, String> {
     // Before anything is read: a file may be longer than memory.
-    if std::fs::metadata(path).is_ok_and(|kind| kind.len() > reader::LONGEST as u64) {
+    if std::fs::metadata(path).is_ok_and(|kind| kind.len() > reader::MAX_RECORD_BYTES as u64) {
         return Err("longer than 16 MiB".into());
     }
     let bytes = crate::open::read_file(path).map_err(|error| images::reason(&error))?;
@@ -325,7 +360,7 @@ mod tests {
             draft.notes,
             [
                 "labels are the names of the sub-folders",
-                "passed over 1 other file: 1 .md"
+                "skipped 1 other file: 1 .md"
             ]
         );
         let images = ReadOptions {
@@ -350,7 +385,7 @@ mod tests {
         let draft = read(&place, &ReadOptions::default()).unwrap();
         assert_eq!(
             (draft.n, draft.notes[0].as_str()),
-            (301, "passed over 21 other files: 1 .md, 20 .txt")
+            (301, "skipped 21 other files: 1 .md, 20 .txt")
         );
     }
 
@@ -394,7 +429,7 @@ mod tests {
         );
         assert_eq!(
             draft.notes[1],
-            "passed over 3 other files: 2 .md, 1 without an ending"
+            "skipped 3 other files: 2 .md, 1 without an ending"
         );
         std::fs::remove_file(folder.path().join("c.txt")).unwrap();
         assert_eq!(read(&place, &skip).unwrap_err().code(), "I5");
@@ -432,8 +467,7 @@ mod tests {
             &ReadOptions::default(),
         )
         .unwrap_err();
-        let said =
-            "a folder without pictures or texts (passed over 3 other files: 2 .tif, 1 .webp).";
+        let said = "a folder without pictures or texts (skipped 3 other files: 2 .tif, 1 .webp).";
         assert!(
             error.code() == "I5" && error.to_string().contains(said),
             "{error}"
@@ -453,7 +487,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             draft.notes,
-            ["passed over 1 link to folders or to nothing: more; give the real folder"]
+            ["skipped 1 link that leads out of the folder: more; copy the files into it"]
         );
     }
 
@@ -475,7 +509,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             draft.notes,
-            ["passed over 1 file or folder whose name is not UTF-8: \"\u{fffd}.txt\""]
+            ["skipped 1 file or folder whose name is not UTF-8: \"\u{fffd}.txt\""]
         );
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Fault, first_few, plural};
+use crate::media::inside::{Place, Root};
 use crate::pool::show::{Images, Show};
 use crate::pool::{Draft, ReadOptions};
 use crate::tables::frame::{BadRows, Column, Sheet, is_missing};
@@ -69,15 +70,24 @@ fn leaves_folder(file: &str) -> bool {
         })
 }
 
+/// Where the picture of each row is. A path that leads out of the folder is outside, whether or not there is such a file.
+fn places(images: &Images) -> Vec<Place> {
+    // A folder that is not there has no pictures.
+    let root = Root::of(&images.folder).ok();
+    let place = |file: &String| match &root {
+        _ if leaves_folder(file) => Place::Outside,
+        Some(root) => root.find(file),
+        None => Place::NoFile,
+    };
+    images.files.iter().map(place).collect()
+}
+
 /// Refuses pictures outside the folder of the table.
-fn all_inside(draft: &Draft, images: &Images) -> Result<(), Fault> {
-    let outside = images
-        .files
-        .iter()
-        .enumerate()
-        .filter(|(_, file)| leaves_folder(file));
+fn all_inside(draft: &Draft, images: &Images, places: &[Place]) -> Result<(), Fault> {
+    let outside = (images.files.iter().zip(places).enumerate())
+        .filter(|(_, (_, place))| **place == Place::Outside);
     let outside: Vec<String> = outside
-        .map(|(row, file)| format!("{}: {file:?}", draft.row_in_words(row)))
+        .map(|(row, (file, _))| format!("{}: {file:?}", draft.row_in_words(row)))
         .collect();
     if outside.is_empty() {
         return Ok(());
@@ -87,8 +97,8 @@ fn all_inside(draft: &Draft, images: &Images) -> Result<(), Fault> {
         "{count} {} outside the folder of the table",
         plural(count, "picture is", "pictures are")
     );
-    let next = "Write the paths from the folder of the table, put the table beside the pictures, or pass --skip-bad to \
-                leave such rows out.";
+    let next = "Write the paths from the folder of the table, put the table beside the pictures, copy the files that links \
+                lead to, or pass --skip-bad to leave such rows out.";
     Err(Fault::format(format!("{text} ({listed})"), next))
 }
 
@@ -97,17 +107,18 @@ pub(crate) fn leave_out_missing(draft: &mut Draft, options: &ReadOptions) -> Res
     let Show::Images(images) = &draft.show else {
         return Ok(());
     };
+    let places = places(images);
     if !options.skip_bad {
-        all_inside(draft, images)?;
+        all_inside(draft, images, &places)?;
     }
     let mut bad = BadRows::default();
     let mut keep = Vec::with_capacity(draft.n);
-    for (row, file) in images.files.iter().enumerate() {
-        let why = match file.as_str() {
-            file if is_missing(file) => "no picture is named".to_string(),
-            file if leaves_folder(file) => format!("{file:?} is outside the folder of the table"),
-            file if !images.folder.join(file).is_file() => format!("there is no picture {file:?}"),
-            _ => {
+    for (row, (file, place)) in images.files.iter().zip(&places).enumerate() {
+        let why = match place {
+            _ if is_missing(file) => "no picture is named".to_string(),
+            Place::Outside => format!("{file:?} is outside the folder of the table"),
+            Place::NoFile => format!("there is no picture {file:?}"),
+            Place::File(_) => {
                 keep.push(row);
                 continue;
             }

@@ -19,13 +19,13 @@ use crate::error::{Error, Fault, Result, size_in_words};
 use crate::media::resample;
 use crate::open::read_file;
 
-const MOST_PIXELS: u64 = 100_000_000;
+const MAX_DECODED_PIXELS: u64 = 100_000_000;
 const LONGEST_SIDE: u32 = 20_000;
 /// Of the file, and of the decoded values.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// Beginnings of pictures that we do not read.
-const OTHERS: [(&[u8], &str); 11] = [
+const OTHER_IMAGE_FORMATS: [(&[u8], &str); 11] = [
     (b"GIF8", "a GIF picture"),
     (b"RIFF", "a WebP picture"),
     (b"BM", "a BMP picture"),
@@ -63,7 +63,7 @@ impl Bitmap {
         bytes
     }
 
-    /// This picture with its longest side at most so long, each new pixel the mean of those it covers.
+    /// This picture with its longest side at most `side`, each new pixel the mean of those it covers.
     #[must_use]
     pub fn shrunk(self, longest_side: u32) -> Bitmap {
         let longest = self.width.max(self.height);
@@ -89,8 +89,21 @@ impl Bitmap {
 /// Reads a picture file, shrunk to a longest side if one is given. Nothing is decoded beyond the limits above; the error
 /// then says how large the picture is, and [`reason`] says it briefly, for a placeholder.
 pub fn load(path: impl AsRef<Path>, longest_side: Option<u32>) -> Result<Bitmap> {
+    load_in_turn(path, longest_side, || ())
+}
+
+/// The same; a large picture is decoded while what `large` gives is held, so that it can wait until others are done.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_in_turn<T>(
+    path: impl AsRef<Path>,
+    longest_side: Option<u32>,
+    large: impl FnOnce() -> T,
+) -> Result<Bitmap> {
     let place = path.as_ref().display().to_string();
     let bytes = checked_file(&place)?;
+    let _turn = is_large(&bytes).then(large);
     let bitmap = decode(&bytes).map_err(|fault| fault.at(&place))?;
     Ok(match longest_side {
         Some(side) => bitmap.shrunk(side),
@@ -224,7 +237,7 @@ fn within_limits(width: u32, height: u32, pixel_bytes: u64) -> Result<(), Fault>
         )));
     }
     if width.max(height) > LONGEST_SIDE
-        || pixels > MOST_PIXELS
+        || pixels > MAX_DECODED_PIXELS
         || pixels.saturating_mul(pixel_bytes) > MOST_BYTES
     {
         return Err(Fault::TooLarge(format!(
@@ -304,7 +317,7 @@ fn not_a_picture(bytes: &[u8]) -> Fault {
         .strip_prefix(b"\xef\xbb\xbf")
         .unwrap_or(bytes)
         .trim_ascii_start();
-    let known = OTHERS
+    let known = OTHER_IMAGE_FORMATS
         .iter()
         .find(|(beginning, _)| bytes.starts_with(beginning) || text.starts_with(beginning));
     match known {

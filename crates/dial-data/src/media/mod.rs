@@ -2,6 +2,8 @@
 
 pub(crate) mod resample;
 pub mod images;
+pub(crate) mod likeness;
+pub mod inside;
 pub(crate) mod image_list;
 pub(crate) mod folder;
 pub(crate) mod text_lines;

@@ -1,24 +1,25 @@
 //! Texts, one per line: for files of sentences that are no table.
 //!
 //! A line ends with LF, CRLF or CR; blanks around a text are cut off. Items are numbered by their lines, from 0: where
-//! blank lines lie between them, those are passed over with a note, and the others keep their numbers.
+//! blank lines lie between them, those are skipped with a note, and the others keep their numbers.
 
 use crate::error::{Fault, first_few, plural};
+use crate::open::packed;
 use crate::pool::show::Show;
 use crate::pool::{Draft, Kind, ReadOptions};
 use crate::tables::column_roles;
 use crate::tables::csv::dialect;
-use crate::tables::csv::reader::{LONGEST, NOT_UTF8};
+use crate::tables::csv::reader::{MAX_RECORD_BYTES, NOT_UTF8};
 use crate::tables::encoding;
 use crate::tables::frame::{BadRows, Column, Sheet, is_missing};
 use crate::tables::heuristics;
 
-/// What is said where nobody has asked for texts.
-const GUESSED: &str = "read as one text per line; --as table reads it as a table";
-/// Lines that are looked at to tell paths of pictures from texts.
-const PEEKED: usize = 1000;
+/// The note where the file was not declared as texts.
+const GUESSED_NOTE: &str = "read as one text per line; --as table reads it as a table";
+/// Lines that are examined to distinguish paths of pictures from texts.
+const SNIFFED_LINES: usize = 1000;
 
-/// Whether a file of text is to be read this way: as asked for, or because it ends in `.txt`, is no table, and lists no
+/// Whether a file of text is to be read this way: as asked for, or because it ends in `.txt`, is not a table, and lists no
 /// pictures.
 pub(crate) fn wanted(place: &str, bytes: &[u8], options: &ReadOptions) -> bool {
     let named = [
@@ -31,7 +32,7 @@ pub(crate) fn wanted(place: &str, bytes: &[u8], options: &ReadOptions) -> bool {
     match options.kind {
         Some(kind) => kind == Kind::Texts,
         None => {
-            let ends = place.to_lowercase().ends_with(".txt");
+            let ends = packed::bare(place).to_lowercase().ends_with(".txt");
             let dialect = options.delimiter.is_some() || options.decimal_comma.is_some();
             let texts = |text: &[u8]| !dialect::is_table(text) && !lists_pictures(text);
             ends && !columns
@@ -44,7 +45,7 @@ pub(crate) fn wanted(place: &str, bytes: &[u8], options: &ReadOptions) -> bool {
 /// Whether most of the first lines are paths of picture files.
 fn lists_pictures(text: &[u8]) -> bool {
     let lines = lines(text)
-        .take(PEEKED)
+        .take(SNIFFED_LINES)
         .map(|(_, line)| String::from_utf8_lossy(line).trim().to_string());
     heuristics::mostly_pictures(&lines.collect::<Vec<_>>())
 }
@@ -104,7 +105,7 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     let roles = column_roles::Roles::new(&sheet.names, false, &own)?;
     let mut draft = column_roles::draft(sheet, roles, place, &own)?;
     if options.kind.is_none() {
-        draft.notes.push(GUESSED.into());
+        draft.notes.push(GUESSED_NOTE.into());
     }
     Ok(draft)
 }
@@ -113,7 +114,7 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
 fn blank_note(blank: usize) -> Option<String> {
     let lines = plural(blank, "blank line", "blank lines");
     (blank > 0).then(|| {
-        format!("passed over {blank} {lines}; ids are the numbers of the lines in the file, from 0")
+        format!("skipped {blank} {lines}; ids are the numbers of the lines in the file, from 0")
     })
 }
 
@@ -174,7 +175,7 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 /// The text of a line without the blanks around it, or what is wrong with it.
 fn checked(line: &[u8]) -> Result<&str, &'static str> {
     match std::str::from_utf8(line) {
-        _ if line.len() > LONGEST => Err("longer than 16 MiB"),
+        _ if line.len() > MAX_RECORD_BYTES => Err("longer than 16 MiB"),
         _ if line.contains(&0) => Err("a NUL byte"),
         Ok(text) => Ok(text.trim()),
         Err(_) => Err(NOT_UTF8),
@@ -207,14 +208,14 @@ mod tests {
             (vec![1, 3, 4], (vec![0, 2, 3], 4))
         );
         let said = [
-            "passed over 1 blank line; ids are the numbers of the lines in the file, from 0",
-            GUESSED,
+            "skipped 1 blank line; ids are the numbers of the lines in the file, from 0",
+            GUESSED_NOTE,
         ];
         assert_eq!(draft.notes, said);
         let plain = read(b"one\ntwo\n\n \n", "a.txt", &none).unwrap();
         assert_eq!(
             (plain.n, plain.ids, plain.kept, plain.notes),
-            (2, None, None, vec![GUESSED.to_string()])
+            (2, None, None, vec![GUESSED_NOTE.to_string()])
         );
     }
 
@@ -254,7 +255,9 @@ mod tests {
         let none = ReadOptions::default();
         let text = read(bytes, "a.txt", &none).unwrap_err().to_string();
         assert!(
-            text.starts_with("1 bad row: line 2: not valid UTF-8 (perhaps Latin-1"),
+            text.starts_with(
+                "1 bad row: line 2: not valid UTF-8. If it is in another encoding, pass --encoding"
+            ),
             "{text}"
         );
         let skip = ReadOptions {

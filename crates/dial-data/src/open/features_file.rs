@@ -1,7 +1,7 @@
-//! Features in a file of their own, for the items of any pool: one row per item, or joined by id.
+//! Features in a separate file, for the items of any pool: one row per item, or joined by id.
 //!
 //! Where both files have ids, rows are joined by id: every item must have its row, and rows for other ids are passed
-//! over with a note. A column of the file that holds all ids of the pool is its ids, whatever its name. Without ids in one
+//! over with a note. A column of the file that holds all ids of the pool is its ids, under any name. Without ids in one
 //! of them, or where ids only count the rows, the rows must be as many as the items, in their order. Ids of which none
 //! fits are refused. Features are taken as they are, but for a column that counts the rows and is named so. What was typed
 //! about tables (`--id-column`, `--drop-column`, `--delimiter`, `--decimal`, `--skip-bad`) holds here as far as it fits.
@@ -21,7 +21,7 @@ use crate::tables::column_roles::Roles;
 use crate::tables::encoding::Encoding;
 
 /// Names of columns that only count.
-const COUNTERS: [&str; 9] = [
+const COUNTER_NAMES: [&str; 9] = [
     "index",
     "idx",
     "row",
@@ -48,7 +48,7 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
             Some(note)
         }
         (None, Some(name)) => {
-            let note = format!("the column {name} only counts the rows: it is no feature");
+            let note = format!("the column {name} only counts the rows: it is not a feature");
             own.drop_columns.push(name);
             Some(note)
         }
@@ -91,7 +91,7 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
     Ok(())
 }
 
-/// The names of the columns of a file, none if it has none. Arrays have names, too, but are no columns.
+/// The names of the columns of a file, none if it has none. Arrays have names, too, but are not columns.
 fn names(path: &Path, encoding: Option<Encoding>) -> Vec<String> {
     let (place, names) = (path.display().to_string(), RefCell::new(Vec::new()));
     let options = ReadOptions {
@@ -102,7 +102,7 @@ fn names(path: &Path, encoding: Option<Encoding>) -> Vec<String> {
         names.replace(found.to_vec());
         Ok(Vec::new())
     };
-    if let Ok(bytes) = open::read_file(&place)
+    if let Ok(bytes) = open::read_lines_or_bytes(&place)
         && let Ok(format) = sniff::format(&place, &bytes)
         && let Reader::Sheet(read) = format.reader
     {
@@ -275,7 +275,7 @@ fn counter(given: &Draft) -> Option<String> {
         (0..matrix.n).all(|row| matrix.get(row, column) == (row + first) as f64)
     };
     let named = |name: &String| {
-        COUNTERS
+        COUNTER_NAMES
             .iter()
             .any(|known| name.eq_ignore_ascii_case(known))
     };
@@ -467,7 +467,11 @@ mod tests {
             std::fs::write(&csv, index).unwrap();
             let mut draft = texts();
             attach(&mut draft, &csv, &none).unwrap();
-            assert_eq!(draft.matrix.unwrap().get(1, 0), 4.0, "an index is no id");
+            assert_eq!(
+                draft.matrix.unwrap().get(1, 0),
+                4.0,
+                "an index is not an id"
+            );
             assert_eq!(draft.notes.len(), 1, "{:?}", draft.notes);
         }
         write_npy(&npy, &Saved::matrix(SavedData::F32(&[5.0, 6.0, 7.0]), 1)).unwrap();
@@ -499,7 +503,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .contains("that of the pool \"a\". Nothing was imported. Rename the ids"),
+                .contains("that of the pool \"a\". Rename the ids"),
             "{error}"
         );
         let (values, notes) = joined("doc_id,u\nb,4\na,3\n", &none).unwrap();
@@ -512,7 +516,7 @@ mod tests {
         let (values, notes) = joined("index,u\n0,3\n1,4\n", &none).unwrap();
         assert_eq!(values, [3.0, 4.0]);
         assert!(
-            notes.contains("f.csv: the column index only counts the rows: it is no feature"),
+            notes.contains("f.csv: the column index only counts the rows: it is not a feature"),
             "{notes}"
         );
     }
@@ -543,7 +547,8 @@ mod tests {
             "{notes}"
         );
         let lacking = joined("id,u\na,3\nc,5\n", &ReadOptions::default()).unwrap_err();
-        let said = "no features for 1 item: \"b\". Nothing was imported. Make features for every item, or pass --skip-bad";
+        let said =
+            "no features for 1 item: \"b\". Make features for every item, or pass --skip-bad";
         assert!(
             lacking.code() == "I7" && lacking.to_string().contains(said),
             "{lacking}"

@@ -1,8 +1,10 @@
-//! The formats of files, an entry each: what tells a file of this format, and how it is read.
+//! The formats of files, an entry each: how a file of the format is recognised, and how it is read.
+//!
+//! Each may be packed by gzip or zstd ([`crate::open::packed`]), which its reader never sees.
 //!
 //! A reader gives an array, arrays by name, or a sheet of columns. What pools, files of features, files of labels and
 //! imports make of these three is written once for each ([`mod@crate::open`], [`crate::open::labels`], [`crate::tables::read_columns`]),
-//! so that whatever can be read can be read for all of them.
+//! so that every format can be read for every use.
 
 use std::borrow::Cow;
 
@@ -31,12 +33,14 @@ pub(crate) struct Format {
     pub what: &'static str,
     /// How the names of its files end.
     pub endings: &'static [&'static str],
-    /// How its files begin, and what that looks like in messages. Letters count only where the rest is no text.
+    /// How its files begin, and what that looks like in messages. Letters count only where the rest is not text.
     pub beginnings: &'static [(&'static [u8], &'static str)],
     /// What else its files are known by.
     pub signs: fn(&[u8]) -> bool,
     /// Whether it is text.
     pub text: bool,
+    /// Whether its values may be packed already.
+    pub packs: bool,
     /// How it is read.
     pub reader: Reader,
 }
@@ -73,14 +77,15 @@ pub(crate) struct NamedArray<'a> {
 }
 
 /// All formats that are one file, in the order of lists; what is two (ENVI) or a folder is known by its path.
-pub(crate) static FORMATS: [&Format; 9] = [
+pub(crate) static FORMATS: [&Format; 8] = [
     &Format {
         name: "npy",
         what: "a NumPy file",
         endings: &[".npy"],
-        beginnings: &[(npy::MAGIC, "a NumPy NPY")],
+        beginnings: &[(npy::NPY_MAGIC, "a NumPy NPY")],
         signs: no_other,
         text: false,
+        packs: false,
         reader: Reader::Array {
             read: npy::read,
             pictures: false,
@@ -96,6 +101,7 @@ pub(crate) static FORMATS: [&Format; 9] = [
         ],
         signs: no_other,
         text: false,
+        packs: true,
         reader: Reader::Arrays(Arrays {
             pool: npz::read,
             labels: npz::labels,
@@ -110,6 +116,7 @@ pub(crate) static FORMATS: [&Format; 9] = [
         beginnings: &[],
         signs: json::begins,
         text: true,
+        packs: false,
         reader: Reader::Sheet(json::sheet),
     },
     &Format {
@@ -119,6 +126,7 @@ pub(crate) static FORMATS: [&Format; 9] = [
         beginnings: &[(b"PAR1", "Parquet")],
         signs: no_other,
         text: false,
+        packs: true,
         reader: Reader::Sheet(parquet),
     },
     &Format {
@@ -128,6 +136,7 @@ pub(crate) static FORMATS: [&Format; 9] = [
         beginnings: &[(b"ARROW1", "Arrow")],
         signs: |bytes| matches!(bytes, [255, 255, 255, 255, _, _, _, 0, ..]),
         text: false,
+        packs: true,
         reader: Reader::Sheet(arrow),
     },
     &Format {
@@ -137,20 +146,9 @@ pub(crate) static FORMATS: [&Format; 9] = [
         beginnings: &[],
         signs: |bytes| matches!(bytes, [0, 0, 8 | 9 | 11..=14, 1..=8, ..]),
         text: false,
+        packs: false,
         reader: Reader::Array {
             read: idx::read,
-            pictures: true,
-        },
-    },
-    &Format {
-        name: "gzipped IDX",
-        what: "a gzip file",
-        endings: &[".gz"],
-        beginnings: &[(b"\x1f\x8b", "gzip")],
-        signs: no_other,
-        text: false,
-        reader: Reader::Array {
-            read: idx::read_gzip,
             pictures: true,
         },
     },
@@ -161,6 +159,7 @@ pub(crate) static FORMATS: [&Format; 9] = [
         beginnings: &[(b"MATLAB 5.0", "MATLAB v5")],
         signs: |bytes| mat::is_big(bytes).is_some(),
         text: false,
+        packs: true,
         reader: Reader::Arrays(Arrays {
             pool: mat_cube::read,
             labels: mat_cube::labels,
@@ -177,6 +176,7 @@ pub(crate) static DELIMITED: Format = Format {
     beginnings: &[],
     signs: no_other,
     text: true,
+    packs: false,
     reader: Reader::Sheet(table::sheet),
 };
 
@@ -207,35 +207,46 @@ impl Format {
         matches!(self.reader, Reader::Arrays(_))
     }
 
+    /// Whether this build has its reader.
+    fn is_readable(&self) -> bool {
+        cfg!(feature = "parquet") || !matches!(self.name, "Parquet" | "Arrow")
+    }
+
     /// Whether it is delimited text, which may be lines of text instead.
     pub fn is_delimited(&self) -> bool {
         std::ptr::eq(self, &DELIMITED)
     }
 }
 
-/// The formats of files as a list, and what else can be read where it is wanted.
+/// The formats of files that this build reads as a list, and what else can be read where it is wanted.
 ///
 /// ```
 /// let list = dial_data::formats(&["ENVI"]);
 /// assert!(list.starts_with("npy, npz, csv, tsv, jsonl, ") && list.ends_with(" or ENVI"));
 /// ```
 pub fn formats(others: &[&'static str]) -> String {
-    let names = FORMATS.map(|format| format.name);
+    let readable = FORMATS.iter().filter(|format| format.is_readable());
+    let names: Vec<&str> = readable.map(|format| format.name).collect();
     let names = [&names, others].concat();
     let (last, first) = names.split_last().expect("there are formats");
     format!("{} or {last}", first.join(", "))
 }
 
+/// How the names of files of each format end, in the order of lists.
+pub fn endings() -> impl Iterator<Item = &'static [&'static str]> {
+    FORMATS.iter().map(|format| format.endings)
+}
+
 #[cfg(not(feature = "parquet"))]
 use without::{without as arrow, without as parquet};
 
-/// For a build that was made smaller.
+/// The readers of a build without the feature.
 #[cfg(not(feature = "parquet"))]
 mod without {
     use super::*;
 
     pub fn without(_: Cow<'_, [u8]>, _: &str, _: Wanted<'_>) -> Result<(Sheet, Roles), Fault> {
-        let next = "Build it with the feature parquet, or write the table as csv.";
+        let next = "Build it with --features parquet (the Python package has it), or write the table as csv.";
         Err(Fault::format(
             "this dial was built without Parquet and Arrow",
             next,
@@ -246,6 +257,30 @@ mod without {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_build_without_parquet_says_so() {
+        let built = cfg!(feature = "parquet");
+        let list = formats(&[]);
+        assert_eq!(
+            (list.contains("Parquet"), list.contains("Arrow")),
+            (built, built)
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.parquet");
+        std::fs::write(&file, b"PAR1 cut off").unwrap();
+        let options = ReadOptions::default();
+        let opened = crate::open(
+            &file.display().to_string(),
+            &options,
+            0,
+            &dial::Control::new(),
+        );
+        let text = opened.unwrap_err().to_string();
+        let expected = "this dial was built without Parquet and Arrow";
+        assert_eq!(text.contains(expected), !built, "{text}");
+        assert!(built || text.contains("--features parquet"), "{text}");
+    }
 
     #[test]
     fn an_ending_and_a_beginning_belong_to_one_format() {

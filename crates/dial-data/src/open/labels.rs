@@ -1,4 +1,4 @@
-//! Labels in a file of their own: one per row (an array, ENVI, or a table of one column), or a table of ids and labels
+//! Labels in a separate file: one per row (an array, ENVI, or a table of one column), or a table of ids and labels
 //! joined by id.
 
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::arrays::array::Array;
 use crate::error::{Fault, Result, first_few, plural};
 use crate::open::formats::{Arrays, Reader};
-use crate::open::read_file;
+use crate::open::read_lines_or_bytes;
 use crate::open::sniff;
 use crate::open::wanted::Wanted;
 use crate::pool::ids;
@@ -174,7 +174,7 @@ pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> Result<(), Fault> {
 }
 
 fn read(place: &str, options: &ReadOptions) -> Result<Read> {
-    let bytes = read_file(place)?;
+    let bytes = read_lines_or_bytes(place)?;
     let here = |fault: Fault| fault.at(place);
     let by_row = |labels: RowLabels| Read {
         labels: Labels::Rows(labels),
@@ -192,7 +192,7 @@ fn read(place: &str, options: &ReadOptions) -> Result<Read> {
                 Choice::new(names, roles)
                     .map(|Choice { id, label, .. }| id.into_iter().chain([label]).collect())
             };
-            // Of what was typed about the pool, that which may be about this file.
+            // Those options of the pool that apply to a file of labels too.
             let own = ReadOptions {
                 id_column: options.id_column.clone(),
                 label_column: options.label_column.clone(),

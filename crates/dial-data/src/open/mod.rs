@@ -1,5 +1,7 @@
-//! Opening a pool, whatever it is: find the format, read, attach labels, leave out or refuse bad rows, standardise.
+//! Opens a pool of any format: find the format, read, attach labels, leave out or refuse bad rows, standardise.
 
+mod file;
+pub(crate) mod packed;
 pub(crate) mod sniff;
 pub(crate) mod formats;
 pub(crate) mod labels;
@@ -10,22 +12,27 @@ use std::path::{Path, PathBuf};
 
 use dial::Control;
 
-use crate::error::{Fault, Result, first_few, plural};
+use crate::embed::{self, Embed};
+use crate::error::{Error, Fault, Result, first_few, plural};
 use crate::featurize::image;
 use crate::featurize::svd;
 use crate::featurize::text;
 use crate::generate::builtin;
 use crate::media::folder;
 use crate::media::text_lines;
+pub(crate) use crate::open::file::{plain_file, read_file, read_lines_or_bytes};
 use crate::open::formats::{Arrays, FORMATS, Format, Reader};
 use crate::open::wanted::Wanted;
 use crate::pool::ids;
-use crate::pool::matrix::Matrix;
+use crate::pool::matrix::{Buffer, Matrix};
 use crate::pool::show::{Picture, Show};
 use crate::pool::{Draft, Kind, Pool, ReadOptions};
 use crate::scenes::cube::Cube;
 use crate::scenes::envi::data;
 use crate::tables::column_roles;
+
+/// The seed of built-in pools, wherever their name is opened as a pool: they are always the same.
+pub const BUILTIN_SEED: u64 = 0;
 
 /// Opens a pool: the path of a file or folder, `builtin:NAME`, or `builtin:NAME:N` for N items. The seed matters only
 /// to built-in pools.
@@ -45,27 +52,22 @@ pub fn open(pool: &str, options: &ReadOptions, seed: u64, control: &Control) -> 
             let made = builtin::make(rest, seed, control).map_err(|fault| fault.at(pool))?;
             let mut draft = Draft::new(made.matrix, made.show);
             (draft.truth, draft.notes, draft.metric) = (made.truth, made.notes, made.metric);
+            draft.text_features = made.text_features;
             (made.name, draft)
         }
-        None => (short_name(pool), read_pool(pool, options)?),
+        None => {
+            let missing = |mut error: Error| {
+                // The name of a built-in pool may have been meant.
+                if error.place == pool && error.fault == Fault::Missing {
+                    error.fault = Fault::MissingPool;
+                }
+                error
+            };
+            let draft = read_pool(pool, options).map_err(missing)?;
+            (pool_name(pool), draft)
+        }
     };
     finish(draft, name, pool, options, control)
-}
-
-/// The bytes of a file that exists and is a plain file.
-pub(crate) fn read_file(place: &str) -> Result<Vec<u8>> {
-    let fault = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => Fault::Missing.at(place),
-        _ => Fault::io(&error, "cannot read this file").at(place),
-    };
-    let kind = std::fs::metadata(place).map_err(fault)?;
-    if kind.is_dir() {
-        return Err(Fault::Io("is a folder, not a file".into()).at(place));
-    }
-    if !kind.is_file() {
-        return Err(Fault::Io("is not a plain file".into()).at(place));
-    }
-    std::fs::read(place).map_err(fault)
 }
 
 /// The files that a pool or a file beside it consists of: a scene has a header and data, whichever was named.
@@ -77,22 +79,19 @@ pub fn parts(path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// The SHA-256 of a file, in hexadecimal: what tells two versions of a pool apart.
+/// The SHA-256 of a file, in hexadecimal, which identifies a version of a pool.
 pub fn fingerprint(path: impl AsRef<std::path::Path>) -> Result<String> {
     use sha2::Digest;
     let bytes = read_file(&path.as_ref().display().to_string())?;
-    Ok(sha2::Sha256::digest(&bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(hex::encode(sha2::Sha256::digest(&bytes)))
 }
 
-/// Reads a file of features, which may not be a pool of its own: nothing is attached, checked or made.
+/// Reads a file of features, which need not be a complete pool: nothing is attached, checked or made.
 pub(crate) fn features(place: &str, options: &ReadOptions) -> Result<Draft> {
     read(place, options)
 }
 
-/// Reads a pool; what it has no use for may be meant for the file of features.
+/// Reads a pool; options that it has no use for may be meant for the file of features.
 fn read_pool(place: &str, options: &ReadOptions) -> Result<Draft> {
     read(place, options).or_else(
         |refused| match features_file::left_for_pool(options, &refused) {
@@ -119,7 +118,7 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
             .map_err(|fault| fault.at(place))?;
         return data::read(place, options);
     }
-    let bytes = read_file(place)?;
+    let bytes = read_lines_or_bytes(place)?;
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
     fits(options, false, Some(format)).map_err(here)?;
@@ -253,10 +252,18 @@ fn finish(
     }
     if let Some(path) = &options.features_file {
         features_file::attach(&mut draft, path, options)?;
+        draft.text_features = None;
     }
     if options.variable.is_some() && !draft.named_arrays {
         let text = "--variable is for the arrays of an npz or mat file, and this is none.";
         return Err(Fault::Setting(text.into()).at(place));
+    }
+    if options.embed.is_some() {
+        embeddable(&draft, options).map_err(|fault| fault.at(place))?;
+    }
+    if options.embed.is_some() || options.without_features && !draft.show.by_numbers() {
+        // Built-in texts come with features of their own.
+        draft.matrix = None;
     }
     let mut matrix = match draft.matrix.take() {
         Some(matrix) if options.describe => {
@@ -293,7 +300,9 @@ fn finish(
         ids,
         truth,
         show,
+        model,
         beside,
+        text_features,
         notes,
         could_be_labels,
         ..
@@ -306,10 +315,26 @@ fn finish(
         ids,
         truth,
         show,
+        model,
         beside,
+        text_features,
         notes,
         could_be_labels,
     })
+}
+
+/// Refuses a model for items that have no texts, or that have features already.
+fn embeddable(draft: &Draft, options: &ReadOptions) -> Result<(), Fault> {
+    let text = match &draft.show {
+        _ if options.features_file.is_some() => {
+            "--embed and --features both say what the features are: give one of them."
+        }
+        Show::Texts(_) => return Ok(()),
+        _ => {
+            "--embed is for texts, and these items are none. Of a table, name the column of the texts with --text-column."
+        }
+    };
+    Err(Fault::Setting(text.into()))
 }
 
 /// Where labels might be.
@@ -335,10 +360,29 @@ fn described(
     options: &ReadOptions,
     control: &Control,
 ) -> Result<Matrix> {
+    if options.without_features {
+        return Ok(Matrix {
+            values: Buffer::F32(Vec::new()),
+            n: draft.n,
+            dim: 0,
+        });
+    }
     let here = |fault: Fault| fault.at(place);
     let is_folder = Path::new(place).is_dir();
     let described = match &draft.show {
-        Show::Texts(texts) => text::describe(texts, control).map_err(here)?,
+        Show::Texts(texts) => {
+            let words = options.embed.as_ref().is_none_or(Embed::with_words);
+            draft.text_features = words.then_some(text::VERSION);
+            match &options.embed {
+                Some(how) => {
+                    let (described, fingerprint) = embed::describe(texts, how, control)
+                        .map_err(|fault| fault.at(how.model.display().to_string()))?;
+                    draft.model = Some(fingerprint);
+                    described
+                }
+                None => text::describe(texts, control).map_err(here)?,
+            }
+        }
         Show::Images(images) => {
             // Where a table lists them, its lines say more than the files alone.
             let listed = |(row, file): (usize, &String)| match is_folder {
@@ -457,7 +501,7 @@ fn drop_nonfinite(
     Ok(())
 }
 
-/// MNIST keeps the labels of `*images-idx3*` in `*labels-idx1*`, gzipped or not.
+/// MNIST keeps the labels of `*images-idx3*` in `*labels-idx1*`, packed or not.
 fn labels_beside(place: &str) -> Option<String> {
     let (folder, file) = match place.rsplit_once(['/', '\\']) {
         Some((folder, file)) => (place.get(..=folder.len()).unwrap_or_default(), file),
@@ -467,15 +511,16 @@ fn labels_beside(place: &str) -> Option<String> {
         "{folder}{}",
         Some(file.replace("images-idx3", "labels-idx1")).filter(|name| name != file)?
     );
-    let other = name
-        .strip_suffix(".gz")
-        .map_or_else(|| format!("{name}.gz"), String::from);
-    [name, other]
+    let bare = packed::bare(&name).to_string();
+    let packed = packed::ENDINGS.map(|ending| format!("{bare}{ending}"));
+    [name, bare]
         .into_iter()
+        .chain(packed)
         .find(|path| Path::new(path).is_file())
 }
 
-fn short_name(place: &str) -> String {
+/// The short name of a pool: that of the file without its ending.
+pub fn pool_name(place: &str) -> String {
     let file = Path::new(place).file_name().map_or_else(
         || place.to_string(),
         |name| name.to_string_lossy().into_owned(),
@@ -483,14 +528,14 @@ fn short_name(place: &str) -> String {
     let known = |ending: &str| {
         let ours = FORMATS.iter().flat_map(|format| format.endings);
         ours.filter_map(|known| known.strip_prefix('.'))
-            .chain(data::ENDINGS)
+            .chain(data::DATA_ENDINGS)
             .any(|known| known == ending)
     };
     let cut = |name: String| match name.rsplit_once('.') {
         Some((stem, ending)) if known(ending) || ending == "hdr" => stem.to_string(),
         _ => name,
     };
-    Some(cut(cut(file.clone())))
+    Some(cut(cut(packed::bare(&file).to_string())))
         .filter(|name| !name.is_empty())
         .unwrap_or(file)
 }
@@ -504,10 +549,12 @@ mod tests {
         for (path, name) in [
             ("a/b.npz", "b"),
             ("x.csv.gz", "x"),
+            ("x.jsonl.zst", "x"),
+            (".gz", ".gz"),
             (".npy", ".npy"),
             ("a.b/c.d", "c.d"),
         ] {
-            assert_eq!(short_name(path), name);
+            assert_eq!(pool_name(path), name);
         }
     }
 

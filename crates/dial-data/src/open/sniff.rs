@@ -6,9 +6,10 @@
 use crate::arrays::zip;
 use crate::error::Fault;
 use crate::open::formats::{DELIMITED, FORMATS, Format, formats};
+use crate::open::packed;
 
 /// Beginnings of other files and what they belong to.
-const OTHERS: &[(&[u8], &str)] = &[
+const OTHER_FORMATS: &[(&[u8], &str)] = &[
     (b"\x89HDF\r\n\x1a\n", "HDF5 or MATLAB v7.3"),
     (b"\x89DIALG", "a graph of dial, for --graph"),
     (b"\x89PNG", "a PNG picture"),
@@ -21,7 +22,7 @@ const OTHERS: &[(&[u8], &str)] = &[
     (b"%PDF", "a PDF"),
     (
         b"FEA1",
-        "the first version of Feather; write it anew with pandas.to_feather",
+        "the first version of Feather; write it again with pandas.to_feather",
     ),
     (b"PARE", "encrypted Parquet"),
     (
@@ -29,7 +30,6 @@ const OTHERS: &[(&[u8], &str)] = &[
         "an old Excel or Word file; save a table as CSV UTF-8",
     ),
     (b"BZh", "bzip2"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\xfd7zXZ", "xz"),
     (b"SQLite format 3", "an SQLite database"),
     (b"\x80\x02", "a Python pickle, which this tool never runs"),
@@ -38,18 +38,18 @@ const OTHERS: &[(&[u8], &str)] = &[
     (b"\x80\x05", "a Python pickle, which this tool never runs"),
 ];
 
-/// Endings of other files that are no text, and what such a file should be.
+/// Endings of other files that are not text, and what such a file should be.
 const OTHER_ENDINGS: &[(&[&str], &str)] = &[
     (
         &[".bsq", ".bil", ".bip", ".img"],
         "an ENVI scene with its header (.hdr) beside it",
     ),
-    (&[".pkl", ".pickle", ".h5", ".hdf5"], UNKNOWN),
+    (&[".pkl", ".pickle", ".h5", ".hdf5"], KNOWN_FORMAT),
 ];
 
-const UNKNOWN: &str = "in a format this tool reads";
+const KNOWN_FORMAT: &str = "in a format this tool reads";
 
-/// The format of a file, or why it is none of ours.
+/// The format of a file, or why it cannot be read; of a packed one, given what it unpacks to.
 pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<&'static Format, Fault> {
     if let Some(fault) = hdf5(bytes).or_else(|| without_arrays(bytes)) {
         return Err(fault);
@@ -62,7 +62,7 @@ pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<&'static Format, Fault>
     if let Some(format) = of(false).find(|format| is(format, bytes)) {
         return Ok(format);
     }
-    let name = name.to_lowercase();
+    let name = packed::bare(name).to_lowercase();
     if let Some(format) = of(false).find(|format| format.ends(&name)) {
         // Cut so early that nothing but letters is left: its reader says so.
         return match format.begins(bytes) {
@@ -75,7 +75,7 @@ pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<&'static Format, Fault>
         return Err(not_a(what, bytes));
     }
     match looks_like(bytes) {
-        Some(_) => Err(document(bytes).unwrap_or_else(|| not_a(UNKNOWN, bytes))),
+        Some(_) => Err(document(bytes).unwrap_or_else(|| not_a(KNOWN_FORMAT, bytes))),
         None => {
             let known = |format: &&Format| {
                 !format.is_delimited() && (format.ends(&name) || (format.signs)(bytes))
@@ -172,7 +172,8 @@ fn looks_like(bytes: &[u8]) -> Option<&'static str> {
 /// The beginning of a file, and what begins so.
 fn begins_like(bytes: &[u8]) -> Option<(&'static [u8], &'static str)> {
     let ours = FORMATS.iter().flat_map(|format| format.beginnings);
-    ours.chain(OTHERS)
+    ours.chain(OTHER_FORMATS)
+        .chain(&packed::BEGINNINGS)
         .copied()
         .find(|(beginning, _)| bytes.starts_with(beginning))
 }
@@ -189,13 +190,19 @@ fn is_text(bytes: &[u8]) -> bool {
         .all(|&byte| !byte.is_ascii_control() || matches!(byte, b'\t'..=b'\r'))
 }
 
-/// `not a NumPy file (first bytes 50 4B 03 04: this looks like a ZIP/NPZ)`.
+/// The fault of a file that is not what was wanted.
 pub(crate) fn not_a(wanted: &str, bytes: &[u8]) -> Fault {
+    let next = match bytes.is_empty() {
+        true => "Copy or save it again.".into(),
+        false => format!("Give an {} file.", formats(&[])),
+    };
+    Fault::format(not_what(wanted, bytes), next)
+}
+
+/// `not a NumPy file (first bytes 50 4B 03 04: this looks like a ZIP/NPZ)`.
+pub(crate) fn not_what(wanted: &str, bytes: &[u8]) -> String {
     if bytes.is_empty() {
-        return Fault::format(
-            format!("not {wanted} (the file is empty)"),
-            "Copy or save it again.",
-        );
+        return format!("not {wanted} (the file is empty)");
     }
     let first: Vec<String> = bytes
         .iter()
@@ -205,8 +212,7 @@ pub(crate) fn not_a(wanted: &str, bytes: &[u8]) -> Fault {
     let guess = begins_like(bytes)
         .map(|(_, what)| format!(": this looks like {what}"))
         .unwrap_or_default();
-    let what = format!("not {wanted} (first bytes {}{guess})", first.join(" "));
-    Fault::format(what, format!("Give an {} file.", formats(&[])))
+    format!("not {wanted} (first bytes {}{guess})", first.join(" "))
 }
 
 #[cfg(test)]
@@ -251,15 +257,15 @@ mod tests {
         let cases: [(&[u8], &str); 8] = [
             (
                 b"\x89PNG\r\n\x1a\n",
-                "a PNG picture, not a pool. Nothing was imported. Give the folder that holds",
+                "a PNG picture, not a pool. Give the folder that holds",
             ),
             (
                 b"\xff\xd8\xff\xe0",
-                "a JPEG picture, not a pool. Nothing was imported. Give the folder that holds",
+                "a JPEG picture, not a pool. Give the folder that holds",
             ),
             (
                 b"II*\0\x08",
-                "a TIFF picture, not a pool. Nothing was imported. Save the pictures as .png",
+                "a TIFF picture, not a pool. Save the pictures as .png",
             ),
             (b"RIFF\x10\0\0\0WEBP", "a WebP picture"),
             (b"BM\x10\0", "a BMP picture"),

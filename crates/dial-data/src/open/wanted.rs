@@ -7,7 +7,7 @@ use crate::tables::column_roles::Roles;
 /// Chooses columns by their names and by what those say of them.
 pub(crate) type Choose<'a> = &'a dyn Fn(&[String], &Roles) -> Result<Vec<usize>, Fault>;
 
-/// What somebody wants of a sheet.
+/// What a sheet is read for.
 #[derive(Clone, Copy)]
 pub(crate) enum Wanted<'a> {
     /// A pool: all columns but those that were to be left out.

@@ -1,4 +1,4 @@
-//! What tells the features of two pools apart: a hash of their values as they are used.
+//! Identifies the features of a pool: a hash of their values as they are used.
 //!
 //! ```text
 //! SHA-256( kind, n, d, SHA-256(block 0), SHA-256(block 1), ... )      blocks of 4 MiB of the values, little-endian, by rows
@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::pool::matrix::{Buffer, Matrix};
 
 /// Bytes hashed at once.
-pub(crate) const BLOCK: usize = 4 << 20;
+pub(crate) const HASHED_BYTES: usize = 4 << 20;
 
 /// The fingerprint of features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +37,11 @@ impl Fingerprint {
     pub fn of_rows(values: Values<'_>, n: usize, dim: usize) -> Fingerprint {
         let hashes = match values {
             Values::F32(values) => values
-                .par_chunks(BLOCK / 4)
+                .par_chunks(HASHED_BYTES / 4)
                 .map(|block| of_values(block, f32::to_le_bytes))
                 .collect(),
             Values::F64(values) => values
-                .par_chunks(BLOCK / 8)
+                .par_chunks(HASHED_BYTES / 8)
                 .map(|block| of_values(block, f64::to_le_bytes))
                 .collect(),
         };
@@ -78,7 +78,7 @@ impl Fingerprint {
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::encode(self.0))
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
         };
         assert_ne!(base, Fingerprint::of(&wide));
         // More than one block: a change in the last one is seen.
-        let mut long = vec![0.5f32; BLOCK / 4 + 3];
+        let mut long = vec![0.5f32; HASHED_BYTES / 4 + 3];
         let before = Fingerprint::of(&make(long.clone(), 1));
         *long.last_mut().unwrap() = 0.25;
         assert_ne!(before, Fingerprint::of(&make(long, 1)));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::error::{Fault, LISTED, first_few};
+use crate::error::{Fault, MAX_LISTED, first_few};
 
 /// Where an id stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ fn look_alikes(ids: &[String]) -> Vec<String> {
         let folded: String = id.nfkc().flat_map(char::to_lowercase).collect();
         if let Some(other) = seen.insert(folded, id) {
             total += 1;
-            if pairs.len() < LISTED {
+            if pairs.len() < MAX_LISTED {
                 pairs.push(format!("{other:?} and {id:?}"));
             }
         }

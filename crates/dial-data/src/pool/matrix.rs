@@ -115,7 +115,7 @@ impl Matrix {
         self.standardize_first(self.dim);
     }
 
-    /// The same for the first so many columns.
+    /// The same for the first columns.
     pub(crate) fn standardize_first(&mut self, columns: usize) {
         for column in 0..columns.min(self.dim) {
             let positions = (column..self.n * self.dim).step_by(self.dim);

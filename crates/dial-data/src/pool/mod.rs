@@ -3,7 +3,9 @@
 pub mod matrix;
 pub mod show;
 pub mod truth;
+pub(crate) mod alike;
 pub(crate) mod ids;
+pub mod copies;
 pub mod fingerprint;
 
 use std::path::PathBuf;
@@ -11,6 +13,7 @@ use std::path::PathBuf;
 use dial::Metric;
 use serde::{Deserialize, Serialize};
 
+use crate::embed::Embed;
 use crate::error::{Result, plural};
 use crate::pool::matrix::Matrix;
 use crate::pool::show::{Show, Table};
@@ -34,8 +37,12 @@ pub struct Pool {
     pub truth: Option<Truth>,
     /// How to show an item.
     pub show: Show,
+    /// The fingerprint of the model that embedded the items, if one did.
+    pub model: Option<String>,
     /// What else is known of each item.
     pub beside: Option<Table>,
+    /// The version of the description, where the features were made from texts.
+    pub text_features: Option<u32>,
     /// Remarks for the user, one sentence each.
     pub notes: Vec<String>,
     /// Where no labels were found: arrays of the file with one value per row that no one has claimed.
@@ -53,13 +60,15 @@ impl Pool {
             ids: None,
             truth: None,
             show: Show::Numbers(Vec::new()),
+            model: None,
             beside: None,
+            text_features: None,
             notes: Vec::new(),
             could_be_labels: Vec::new(),
         }
     }
 
-    /// Keeps only the rows named, in that order. Without ids of their own, items keep their row numbers as ids.
+    /// Keeps only the given rows, in that order. Items without ids keep their row numbers as ids.
     ///
     /// # Panics
     /// If there is no such row.
@@ -76,6 +85,17 @@ impl Pool {
         self.truth = self.truth.as_ref().map(|truth| truth.select_rows(keep));
         self.show = self.show.select_rows(keep);
         self.beside = self.beside.as_ref().map(|table| table.select_rows(keep));
+    }
+
+    /// Leaves out the rows of length zero if the metric is cosine, under which they have no distance to any other.
+    ///
+    /// # Errors
+    /// As [`Pool::drop_zero_rows`].
+    pub fn drop_zero_rows_under(&mut self, metric: Metric) -> Result<()> {
+        match metric {
+            Metric::Cosine => self.drop_zero_rows(),
+            Metric::Euclidean => Ok(()),
+        }
     }
 
     /// Leaves out the rows of length zero, which have no direction, and says so in a note.
@@ -147,12 +167,18 @@ pub struct ReadOptions {
     pub skip_unknown: bool,
     /// Bring each column to mean 0 and standard deviation 1. Default: the columns of a table, if their scales differ.
     pub standardize: Option<bool>,
-    /// Keep so many principal components of the features.
+    /// The number of principal components of the features to keep.
     pub components: Option<usize>,
     /// A file of labels, one per row or joined by id.
     pub labels_file: Option<PathBuf>,
     /// A file of features for the items of this pool, one row each or joined by id.
     pub features_file: Option<PathBuf>,
+    /// A model whose embeddings are the features of texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embed: Option<Embed>,
+    /// Features of texts and pictures are made elsewhere: they get none here.
+    #[serde(skip)]
+    pub without_features: bool,
     /// The array of an npz or mat file that holds the features.
     pub variable: Option<String>,
 }
@@ -199,10 +225,13 @@ pub(crate) struct Draft {
     pub truth: Option<Truth>,
     pub show: Show,
     pub beside: Option<Table>,
+    pub text_features: Option<u32>,
     pub notes: Vec<String>,
+    /// As in [`Pool`].
+    pub model: Option<String>,
     /// The file that gave the features, if another one did.
     pub features_place: Option<String>,
-    /// Whether to standardise the columns where nobody says.
+    /// Whether to standardise the columns by default.
     pub standardize: bool,
     /// How many of the last columns are categories, which are never standardised.
     pub categories: usize,

@@ -94,7 +94,7 @@ pub struct Scene {
     pub pixels: Vec<usize>,
     /// The wavelength of each band, or none.
     pub wavelengths: Vec<f64>,
-    /// What wavelengths are measured in, such as `nm`; empty if nobody said.
+    /// What wavelengths are measured in, such as `nm`; empty if unknown.
     pub unit: String,
 }
 

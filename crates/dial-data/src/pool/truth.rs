@@ -1,7 +1,7 @@
 //! Known labels of a pool, for simulations and scores.
 //!
 //! A label is the index of its class, or unknown: empty, `-1` (and no other number), or one of the words by which programs
-//! write that there is nothing (`NOTHING`). `None` is one of those among numbers; among words it is a class, as in
+//! write that there is nothing (`NO_LABEL_WORDS`). `None` is one of those among numbers; among words it is a class, as in
 //! none, minor, major. Classes are in numeric order if all their names are integers, else in bytewise order of the names
 //! after Unicode normalisation (NFC). In a table, a list of one label is that label; longer lists and measurements (numbers
 //! some of which are no whole ones) are refused.
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::error::{Fault, Result};
 
 /// What programs write where there is no label.
-const NOTHING: [&str; 9] = [
+const NO_LABEL_WORDS: [&str; 9] = [
     "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "NAN", "null", "NULL",
 ];
 
@@ -40,7 +40,7 @@ impl Truth {
             .collect();
         clean
             .iter_mut()
-            .filter(|name| NOTHING.contains(&name.as_str()))
+            .filter(|name| NO_LABEL_WORDS.contains(&name.as_str()))
             .for_each(String::clear);
         let number = |name: &String| name.parse::<f64>().is_ok();
         if clean
@@ -69,7 +69,7 @@ impl Truth {
         build(clean.iter().map(|name| key(name)).collect())
     }
 
-    /// Labels from names that somebody gave on purpose, such as those of folders: only empty means unknown.
+    /// Labels from names that were given on purpose, such as those of folders: only empty means unknown.
     pub(crate) fn from_given(names: &[&str]) -> Result<Truth> {
         build(names.iter().map(|name| name.nfc().collect()).collect())
     }
@@ -231,7 +231,7 @@ pub(crate) fn class_names(
             .filter(|value| value.is_finite())
     };
     let nothing =
-        |cell: &String| matches!(cell.trim(), "" | "None") || NOTHING.contains(&cell.trim());
+        |cell: &String| matches!(cell.trim(), "" | "None") || NO_LABEL_WORDS.contains(&cell.trim());
     let fraction = cells
         .iter()
         .position(|cell| number(cell).is_some_and(|value| value.fract() != 0.0));

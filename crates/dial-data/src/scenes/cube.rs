@@ -10,7 +10,7 @@
 //! Left out are bands that the header calls bad, pixels without data (the no-data value or NaN in every band, or 0 in
 //! every band), bands that are the same in all pixels, pixels without data in what bands are left, and then pixels that
 //! lack some band (a no-data value other than 0). The id of a pixel is `r12c34`: row and column from 0, counted from the
-//! upper left, whatever is left out.
+//! upper left, also where pixels are left out.
 
 use dial::Metric;
 
@@ -30,7 +30,7 @@ pub(crate) struct Cube {
     /// The wavelength of each band, or none.
     pub wavelengths: Vec<f64>,
     pub unit: String,
-    /// Which bands are good, where somebody said.
+    /// Which bands are good, where the header says so.
     pub good: Option<Vec<bool>>,
     /// The value of pixels that were not measured.
     pub ignore: Option<f64>,

@@ -1,6 +1,6 @@
 //! A pool from a MATLAB file: n x d features, or an h x w x b cube as a scene of h w pixels (row by row) of b bands.
 //!
-//! The ground truth of a cube is an h x w array of whole numbers, in the same file or in one of its own. Ids of rows are
+//! The ground truth of a cube is an h x w array of whole numbers, in the same file or in a separate one. Ids of rows are
 //! the array `ids` or `id`, of whole numbers or of text (a row of letters for each), if it has one for each row.
 
 use crate::arrays::array::{Array, ArrayData, count};
@@ -12,7 +12,7 @@ use crate::open::labels::{self, RowLabels};
 use crate::pool::{Draft, Kind, ReadOptions};
 use crate::scenes::cube::Cube;
 
-const LABELS: [&str; 4] = ["labels", "label", "y", "gt"];
+const LABEL_VARIABLES: [&str; 4] = ["labels", "label", "y", "gt"];
 
 /// Reads a pool.
 pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft> {
@@ -63,7 +63,7 @@ fn ids(variable: &Variable<'_>, n: usize) -> Option<Vec<String>> {
     Some(ids).filter(|ids: &Vec<String>| ids.len() == n)
 }
 
-/// The array of features: as asked for, the only cube, or the only array that is no vector.
+/// The array of features: as asked for, the only cube, or the only array that is not a vector.
 fn features<'v, 'a>(
     variables: &'v [Variable<'a>],
     options: &ReadOptions,
@@ -81,13 +81,13 @@ fn features<'v, 'a>(
         [cube] if asked.is_none() && !usual && wanted != Some(&cube.name) => Ok(cube),
         _ => choose(variables, (asked, "--variable"), &|variable| {
             wanted != Some(variable.name.as_str())
-                && !LABELS.contains(&variable.name.as_str())
+                && !LABEL_VARIABLES.contains(&variable.name.as_str())
                 && variable.shape.iter().filter(|&&length| length > 1).count() >= 2
         }),
     }
 }
 
-/// The array of labels, unless they have a file of their own: as asked for, by its usual name, or the ground truth of a
+/// The array of labels, unless they are in a separate file: as asked for, by its usual name, or the ground truth of a
 /// cube by the end of its name.
 fn truth<'v, 'a>(
     variables: &'v [Variable<'a>],
@@ -110,7 +110,7 @@ fn truth<'v, 'a>(
             .iter()
             .filter(|v| v.class.is_ok() && v.name != chosen.name)
     };
-    let named = others().find(|v| LABELS.contains(&v.name.as_str()));
+    let named = others().find(|v| LABEL_VARIABLES.contains(&v.name.as_str()));
     let map = || {
         let sides = chosen.shape.get(..2).filter(|_| chosen.shape.len() == 3)?;
         others().find(|v| v.shape == sides && npz::names_truth(&v.name))
@@ -118,7 +118,7 @@ fn truth<'v, 'a>(
     Ok(named.or_else(map))
 }
 
-/// The labels in a file of their own, in C order.
+/// The labels of a separate file, in C order.
 pub(crate) fn labels(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<RowLabels> {
     let labels = || {
         let variables = mat::variables(bytes)?;
@@ -128,7 +128,7 @@ pub(crate) fn labels(bytes: &[u8], place: &str, options: &ReadOptions) -> Result
         let usual = || {
             variables
                 .iter()
-                .find(|v| LABELS.contains(&v.name.as_str()) && v.class.is_ok())
+                .find(|v| LABEL_VARIABLES.contains(&v.name.as_str()) && v.class.is_ok())
         };
         let chosen = match asked.or_else(usual) {
             Some(variable) => variable,

@@ -11,8 +11,8 @@
 //!
 //! Words are categories if there are few of them: at most [`MOST_VALUES`] different ones, and each in two rows on
 //! average. Other words are left beside the features. Where there are categories, or where standard deviations differ by
-//! more than [`FACTOR`], the columns of numbers are standardised unless the options say otherwise. The largest deviation
-//! is compared with the smallest or, where there are [`MANY`] columns and more, with the median: those are pixels, bands
+//! more than [`MAX_SPREAD_RATIO`], the columns of numbers are standardised unless the options say otherwise. The largest deviation
+//! is compared with the smallest or, where there are [`MANY_COLUMNS`] columns and more, with the median: those are pixels, bands
 //! and the like, of one scale, whose quiet columns would only be made loud (standardising takes the share of neighbours
 //! of the same class, 10 of them, from 0.966 to 0.941 on optdigits and from 0.855 to 0.797 on 3000 digits of MNIST).
 
@@ -30,13 +30,13 @@ use crate::tables::item_view;
 const MOST_VALUES: usize = 50;
 const MOST_FEATURES: usize = 1000;
 /// By how much the standard deviations of columns may differ.
-const FACTOR: f64 = 10.0;
+const MAX_SPREAD_RATIO: f64 = 10.0;
 /// How many columns are many.
-const MANY: usize = 32;
+const MANY_COLUMNS: usize = 32;
 /// 1/√2.
-const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
+const INDICATOR_SCALE: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Rows that are gathered together.
-const BLOCK: usize = 64;
+const ROWS_PER_TASK: usize = 64;
 
 /// A column of words with few values.
 struct Category {
@@ -60,7 +60,7 @@ struct Chosen {
     no_features: Vec<String>,
     texts: Vec<String>,
     notes: Vec<String>,
-    /// Words that are no features: name, how many cells, the first and its row.
+    /// Words that are not features: name, how many cells, the first and its row.
     words: Vec<(String, usize, String, usize)>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn draft(
             Column::Other(what) => chosen
                 .notes
                 .push(format!("left out the column {name}: it holds {what}")),
-            Column::Lists { .. } => unreachable!("lists are features of their own"),
+            Column::Lists { .. } => unreachable!("lists were taken as features before"),
         }
     }
     let mut draft = match (chosen.numbers.len(), chosen.categories.len()) {
@@ -237,25 +237,25 @@ impl Chosen {
         draft
     }
 
-    /// Numbers, then so many features of categories (all or none), row after row.
+    /// Numbers, then the features of categories (all or none), row after row.
     fn gathered(&self, rows: usize, categories: usize) -> Matrix {
         let dim = self.numbers.len() + categories;
         let mut values = vec![0.0; rows * dim];
-        for (block, out) in values.chunks_mut(BLOCK * dim).enumerate() {
+        for (block, out) in values.chunks_mut(ROWS_PER_TASK * dim).enumerate() {
             for (column, (_, numbers, _)) in self.numbers.iter().enumerate() {
-                let cells = &numbers.values[block * BLOCK..];
+                let cells = &numbers.values[block * ROWS_PER_TASK..];
                 out.chunks_mut(dim)
                     .zip(cells)
                     .for_each(|(row, &value)| row[column] = value);
             }
             let mut column = self.numbers.len();
             for category in self.categories.iter().filter(|_| categories > 0) {
-                let of = &category.of[block * BLOCK..];
+                let of = &category.of[block * ROWS_PER_TASK..];
                 let known = out
                     .chunks_mut(dim)
                     .zip(of)
                     .filter_map(|(row, of)| Some((row, (*of)?)));
-                known.for_each(|(row, value)| row[column + value] = HALF);
+                known.for_each(|(row, value)| row[column + value] = INDICATOR_SCALE);
                 column += category.values.len();
             }
         }
@@ -285,7 +285,7 @@ impl Chosen {
         matrix
     }
 
-    /// Whether the columns of numbers are to be standardised where nobody says; if so and it is `decisive`, why.
+    /// Whether the columns of numbers are standardised by default; if so and it is `decisive`, why.
     fn standardize(&self, decisive: bool) -> (bool, Option<String>) {
         let mut spreads: Vec<f64> = self
             .numbers
@@ -294,7 +294,7 @@ impl Chosen {
             .collect();
         spreads.retain(|&spread| spread > 0.0);
         spreads.sort_unstable_by(f64::total_cmp);
-        let usual = if self.numbers.len() < MANY {
+        let usual = if self.numbers.len() < MANY_COLUMNS {
             spreads.first()
         } else {
             spreads.get(spreads.len() / 2)
@@ -306,7 +306,9 @@ impl Chosen {
         let why = match () {
             _ if self.numbers.is_empty() => return (false, None),
             _ if !self.categories.is_empty() => "to stand beside categories".to_string(),
-            _ if ratio > FACTOR => format!("because their scales differ by {} x", rounded(ratio)),
+            _ if ratio > MAX_SPREAD_RATIO => {
+                format!("because their scales differ by {} x", rounded(ratio))
+            }
             _ => return (false, None),
         };
         let note =
@@ -336,7 +338,7 @@ impl Chosen {
             (&self.empty, "left out, empty in every row", String::new()),
             (
                 &self.constant,
-                "no features, the same in every row",
+                "not used as features, the same in every row",
                 String::new(),
             ),
             (
@@ -346,7 +348,7 @@ impl Chosen {
             ),
             (
                 &self.no_features,
-                "words that are no features",
+                "words that are not features",
                 format!("; --label-column NAME or --id-column NAME gives one a meaning{texts}"),
             ),
             (
@@ -447,9 +449,9 @@ mod tests {
         let row = |row: usize| [1, 2].map(|column| matrix.get(row, column));
         assert_eq!(
             [row(0), row(1), row(2)],
-            [[0.0, HALF], [HALF, 0.0], [0.0, 0.0]]
+            [[0.0, INDICATOR_SCALE], [INDICATOR_SCALE, 0.0], [0.0, 0.0]]
         );
-        assert!((2.0 * HALF * HALF - 1.0).abs() < 1e-15);
+        assert!((2.0 * INDICATOR_SCALE * INDICATOR_SCALE - 1.0).abs() < 1e-15);
         assert_eq!(
             draft.original.unwrap().values,
             Buffer::F64(vec![1.0, 2.0, 3.0, 4.0, 5.0])
@@ -519,7 +521,7 @@ mod tests {
         // Of many columns a few quiet ones change nothing, a few loud ones do.
         let many = |odd: f64| {
             let column = |i: usize| numbers(&[0.0, if i == 0 { odd } else { 1.0 }]);
-            made((0..MANY).map(|i| ("c", column(i))).collect(), 2)
+            made((0..MANY_COLUMNS).map(|i| ("c", column(i))).collect(), 2)
                 .0
                 .standardize
         };
@@ -542,7 +544,7 @@ mod tests {
         );
         assert!(
             notes[0]
-                .starts_with("words that are no features: who (6 different); --label-column NAME"),
+                .starts_with("words that are not features: who (6 different); --label-column NAME"),
             "{notes:?}"
         );
         // Two values in four rows are a category.

@@ -202,7 +202,11 @@ pub(crate) fn draft(
     options: &ReadOptions,
 ) -> Result<Draft, Fault> {
     if sheet.rows == 0 {
-        return Err(Fault::Shape("no rows".into()));
+        let what = match sheet.columns.is_empty() {
+            true => "no rows",
+            false => "the table has column names but no rows",
+        };
+        return Err(Fault::Shape(what.into()));
     }
     let index_note = take_index(&mut sheet, &mut roles);
     let mut taken: Vec<Option<Column>> = sheet.columns.drain(..).map(Some).collect();
@@ -256,7 +260,7 @@ fn same_names(names: &[String]) -> Option<String> {
         .collect();
     let listed = first_quoted(&twice, ", ");
     (!twice.is_empty())
-        .then(|| format!("several columns have the same name: {listed}; each is taken for itself"))
+        .then(|| format!("several columns have the same name: {listed}; each is used separately"))
 }
 
 /// Takes a first column without a name for the ids, or leaves it out where there are ids already.
@@ -301,7 +305,7 @@ fn attach(
 ) -> Result<(), Fault> {
     if let Some(column) = id {
         if let Column::Other(what) = &column {
-            return Err(Fault::Kind(format!("{what} where ids are wanted")));
+            return Err(Fault::Kind(format!("{what} where ids are expected")));
         }
         let (ids, notes) = ids::checked(column.into_words(sheet.rows), |row| sheet.place(row))?;
         draft.ids = Some(ids);
@@ -317,7 +321,7 @@ fn attach(
         }
         if let Column::Other(what) = &column {
             return Err(Fault::Labels(format!(
-                "the column {name} holds {what}: one class in each row is wanted."
+                "the column {name} holds {what}: it must hold one class in each row."
             )));
         }
         let names = truth::class_names(column.into_words(sheet.rows), |row| {

@@ -23,7 +23,7 @@ impl FromStr for Encoding {
     fn from_str(name: &str) -> Result<Encoding, String> {
         encoding_rs::Encoding::for_label_no_replacement(name.as_bytes())
             .map(Encoding)
-            .ok_or_else(|| "use a name of the web, such as utf-8, latin1, shift_jis, gbk, big5, euc-kr or koi8-r".into())
+            .ok_or_else(|| "use the name of a web encoding, such as utf-8, latin1, shift_jis, gbk, big5, euc-kr or koi8-r".into())
     }
 }
 

@@ -2,20 +2,20 @@
 //!
 //! A reader finds out what its columns hold; what they are for is decided in one place ([`crate::tables::column_roles`]). Cells may be
 //! missing: an empty cell, `NA`, `N/A`, `null`, `None`, `?`, `-` and the like, or a null of the format. A literal `nan` is a number that is not
-//! finite, which is a fault of its own.
+//! finite, which is a separate fault.
 
-use crate::error::{Fault, LISTED, listed_rows, plural};
+use crate::error::{Fault, MAX_LISTED, listed_rows, plural};
 use crate::pool::ids::Place;
 use crate::pool::matrix::Buffer;
 
 /// Words that mean there is nothing.
-const MISSING: [&str; 11] = [
+const MISSING_WORDS: [&str; 11] = [
     "", "NA", "N/A", "n/a", "#N/A", "#NV", "null", "NULL", "None", "?", "-",
 ];
 
 /// Whether a cell of text says that there is nothing in it.
 pub(crate) fn is_missing(cell: &str) -> bool {
-    MISSING.contains(&cell)
+    MISSING_WORDS.contains(&cell)
 }
 
 /// The cells of a column.
@@ -166,7 +166,7 @@ pub(crate) struct Sheet {
     pub rows: usize,
     /// Of text: the line of each row, from 1.
     pub lines: Option<Vec<usize>>,
-    /// If rows were left out: the number of each row among so many.
+    /// If rows were left out: the original number of each row, and the number of original rows.
     pub kept: Option<(Vec<usize>, usize)>,
     /// Remarks for the user.
     pub notes: Vec<String>,
@@ -200,7 +200,7 @@ impl BadRows {
         let listed = self.first.len();
         match self.first.last_mut() {
             Some((_, last, same)) if line > 0 && *last + 1 == line && *same == why => *last = line,
-            _ if listed < LISTED => self.first.push((line, line, why)),
+            _ if listed < MAX_LISTED => self.first.push((line, line, why)),
             _ => {}
         }
     }
@@ -330,7 +330,7 @@ mod tests {
         );
         let text = bad.refused(false).unwrap_err().to_string();
         assert!(
-            text.starts_with("2 bad rows: line 7: short; row 3: long. Nothing"),
+            text.starts_with("2 bad rows: line 7: short; row 3: long. Fix"),
             "{text}"
         );
     }

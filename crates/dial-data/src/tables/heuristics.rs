@@ -1,25 +1,16 @@
-//! What a column looks like: texts to read, paths of pictures, or ids.
+//! Guesses what a column holds from its cells: texts to read, paths of pictures, or ids.
 
 use std::collections::HashSet;
 
+use crate::media::folder::{PICTURE_ENDINGS, ends};
 use crate::tables::frame::{Column, is_missing};
 
-/// So many numbers that count up are hardly measured.
-const COUNTED: usize = 10;
-
-/// Endings of picture files.
-const PICTURES: [&str; 3] = [".png", ".jpg", ".jpeg"];
+/// A column of at least this many numbers that count up is taken for a counter, not a measurement.
+const MIN_COUNTER_LENGTH: usize = 10;
 
 /// Whether a text ends like the path of a picture file.
 pub(crate) fn is_picture_path(text: &str) -> bool {
-    let ends = |ending: &str| {
-        text.len()
-            .checked_sub(ending.len())
-            .and_then(|at| text.get(at..))
-    };
-    PICTURES
-        .iter()
-        .any(|ending| ends(ending).is_some_and(|end| end.eq_ignore_ascii_case(ending)))
+    ends(text, &PICTURE_ENDINGS)
 }
 
 /// Whether more than half of the cells that hold something do so; the others are faults of their rows.
@@ -31,8 +22,9 @@ pub(crate) fn mostly_pictures(cells: &[String]) -> bool {
 /// Whether numbers look like ids: all whole and different, and named so or counting up.
 pub(crate) fn like_ids(name: &str, values: &[f64]) -> bool {
     let whole = values.iter().all(|value| value.fract() == 0.0);
-    let counting =
-        || values.len() >= COUNTED && values.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
+    let counting = || {
+        values.len() >= MIN_COUNTER_LENGTH && values.windows(2).all(|pair| pair[1] - pair[0] == 1.0)
+    };
     let named = || {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -41,7 +33,7 @@ pub(crate) fn like_ids(name: &str, values: &[f64]) -> bool {
     whole && (counting() || named())
 }
 
-/// Whether a column holds texts: longer than so many characters on average, with blanks, and mostly different.
+/// Whether a column holds texts: longer on average than a number of characters, with blanks, and mostly different.
 pub(crate) fn looks_like_text(column: &Column, rows: usize, length: usize) -> bool {
     matches!(column, Column::Words(cells) if looks_like_text_cells(cells, rows, length))
 }

@@ -1,6 +1,6 @@
 //! What the items of a sheet are shown by: pictures, texts, lists of numbers, or the cells of a table.
 //!
-//! A column that was named goes before one that is guessed. A single column of lists is the features as they are, whatever
+//! A column that was named goes before one that is guessed. A single column of lists is the features, unchanged, no matter what
 //! the items are shown by. Beside texts a reader has already taken short or uneven lists for something to read
 //! ([`doubtful`]): those are tags, boxes and tokens. What is shown beside the items is said, with the columns that look
 //! like labels.
@@ -47,15 +47,15 @@ pub(crate) const IMAGE_NAMES: [&str; 10] = [
 ];
 
 /// Beside texts, lists of fewer numbers are hardly embeddings.
-const SHORTEST: usize = 8;
+const MIN_EMBEDDING: usize = 8;
 /// Columns with more different values are hardly labels.
 const MOST_CLASSES: usize = 50;
 
-/// Whether lists beside texts are no features: where the texts were asked for, where lists are short, and where their
+/// Whether lists beside texts are not features: where the texts were asked for, where lists are short, and where their
 /// lengths differ. `odd` of so many are not as wide as most.
 pub(crate) fn doubtful(roles: &Roles, width: usize, odd: usize, all: usize) -> bool {
     roles.text.is_some()
-        || width < SHORTEST
+        || width < MIN_EMBEDDING
         || number_format::are_words(odd, all.saturating_sub(odd))
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn draft(
     draft.matrix = embeddings;
     if let Some(table) = &draft.beside {
         notes.push(format!(
-            "shown beside, no features: {}",
+            "shown beside the items, not features: {}",
             first_few(&table.names, table.names.len(), ", ")
         ));
         draft.could_be_labels = like_labels(table);
@@ -180,7 +180,7 @@ fn like_labels(table: &Table) -> Vec<String> {
         .collect()
 }
 
-/// The only column of lists as features, whatever the items are shown by.
+/// The only column of lists as features, no matter what the items are shown by.
 fn lists(
     rest: &mut Vec<(String, Column)>,
     n: usize,

@@ -8,6 +8,7 @@ pub(crate) mod heuristics;
 pub(crate) mod item_view;
 pub(crate) mod categorical;
 pub(crate) mod read_columns;
+pub(crate) mod original;
 pub(crate) mod json;
 #[cfg(feature = "parquet")]
 pub(crate) mod arrow;

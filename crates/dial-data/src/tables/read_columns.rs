@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::arrays::array::{Array, ArrayData};
 use crate::error::{Fault, Result};
 use crate::open::formats::{Arrays, NamedArray, Reader};
-use crate::open::read_file;
+use crate::open::read_lines_or_bytes;
 use crate::open::sniff;
 use crate::open::wanted::Wanted;
 use crate::pool::ReadOptions;
@@ -85,10 +85,10 @@ pub fn normal_id(id: &str) -> String {
 /// Reads some columns of a file.
 ///
 /// # Errors
-/// A file that is no table, or rows that cannot be read.
+/// A file that is not a table, or rows that cannot be read.
 pub fn read_columns(path: &Path, choose: Choose<'_>) -> Result<TextColumns> {
     let place = path.display().to_string();
-    let bytes = read_file(&place)?;
+    let bytes = read_lines_or_bytes(&place)?;
     let here = |fault: Fault| fault.at(place.as_str());
     match sniff::format(&place, &bytes).map_err(here)?.reader {
         Reader::Sheet(read) => {

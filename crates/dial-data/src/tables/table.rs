@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Fault, plural};
+use crate::open::packed;
 use crate::open::wanted::{Use, Wanted};
 use crate::tables::column_roles::{self, Roles};
 use crate::tables::csv::dialect::Dialect;
@@ -54,9 +55,9 @@ impl Columns {
 
 /// Looks at the first rows; `place` is the file.
 fn columns(bytes: &[u8], place: &str, wanted: Wanted<'_>) -> Result<Columns, Fault> {
-    let tabs = place.to_lowercase().ends_with(".tsv");
+    let tabs = packed::bare(place).to_lowercase().ends_with(".tsv");
     let mut dialect = Dialect::of(bytes, tabs, wanted.options());
-    // What we wrote ourselves needs no guess.
+    // A file that dial wrote needs no guess.
     if !wanted.is_pool() && bytes.starts_with(b"id,label,") {
         dialect.delimiter = b',';
     }
@@ -86,7 +87,7 @@ fn columns(bytes: &[u8], place: &str, wanted: Wanted<'_>) -> Result<Columns, Fau
     let (roles, uses) = wanted.uses(&names, header)?;
     let passed = || {
         format!(
-            "passed over {remarks} {} of remarks (#) above the table",
+            "skipped {remarks} {} of comments (#) above the table",
             plural(remarks, "line", "lines")
         )
     };
@@ -138,7 +139,7 @@ fn literal_note((rows, line): (usize, usize)) -> Option<String> {
             format!(", in {rows} rows")
         };
         format!(
-            "quotes that enclose no whole cell were read as they stand (first: line {line}{rows})"
+            "quotes that do not enclose a whole cell were read as text (first: line {line}{rows})"
         )
     };
     (rows > 0).then(note)
@@ -233,7 +234,7 @@ fn rows(columns: &Columns, readings: &[Reading], bytes: &[u8]) -> Rows {
 }
 
 impl Rows {
-    /// The numbers of a record, or what is wrong with the first of them that is none.
+    /// The numbers of a record, or why the first cell that is not a number is refused.
     fn parse(
         &mut self,
         record: &Record,
@@ -394,7 +395,7 @@ mod tests {
         );
         assert_eq!(
             draft.notes,
-            ["passed over 1 line of remarks (#) above the table"]
+            ["skipped 1 line of comments (#) above the table"]
         );
         let draft = read(
             b"a\tsaid\n1\t\"so\" it goes\n2\tno\n3\tno\n4\t\"so\" it goes\n",
@@ -404,7 +405,7 @@ mod tests {
         assert_eq!(draft.beside.unwrap().cells[0], "\"so\" it goes");
         assert_eq!(
             draft.notes[0],
-            "quotes that enclose no whole cell were read as they stand (first: line 2, in 2 rows)"
+            "quotes that do not enclose a whole cell were read as text (first: line 2, in 2 rows)"
         );
         let draft = read("a;b\n\u{2212}1,5;1\u{a0}000,5\n2;3\n".as_bytes(), &none).unwrap();
         assert_eq!(

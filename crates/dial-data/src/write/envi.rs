@@ -1,8 +1,8 @@
 //! Maps of a scene as ENVI files, `x.hdr` with its data `x.img`: the class of each pixel, or a value for each.
 //!
 //! A map of classes is an ENVI classification: 0 is Unclassified, class c is c + 1 or the number it is given, in one byte,
-//! or two where numbers exceed 255. A map of values holds 32-bit floats; pixels without one are NaN. The data are written first, so
-//! that a header never stands beside less than it promises.
+//! or two where numbers exceed 255. A map of values holds 32-bit floats; pixels without one are NaN. Of files the data are
+//! written first, so that a header never stands beside less than it promises.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,11 +44,36 @@ pub struct ValueMap<'a> {
     pub places: &'a [String],
 }
 
-/// Writes a map of classes; `path` is that of the header. Gives the path of the data.
+/// A map as it stands in its two files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnviMap {
+    /// The header.
+    pub header: String,
+    /// The data.
+    pub data: Vec<u8>,
+}
+
+impl EnviMap {
+    /// Writes both files; `path` is that of the header. Gives the path of the data.
+    ///
+    /// # Errors
+    /// What writing may fail with.
+    pub fn write(&self, path: &Path) -> Result<PathBuf> {
+        let data = path.with_extension("img");
+        write_whole(&data, |out| out.write_all(&self.data))?;
+        write_whole(path, |out| out.write_all(self.header.as_bytes()))?;
+        Ok(data)
+    }
+}
+
+/// A map of classes.
+///
+/// # Errors
+/// More classes than the format takes.
 ///
 /// # Panics
 /// If there are not `height * width` classes, or a class has no name or the number of another.
-pub fn write_envi_classes(path: &Path, map: &ClassMap<'_>) -> Result<PathBuf> {
+pub fn envi_classes(map: &ClassMap<'_>) -> Result<EnviMap> {
     assert_eq!(
         Some(map.classes.len()),
         map.height.checked_mul(map.width),
@@ -66,7 +91,7 @@ pub fn write_envi_classes(path: &Path, map: &ClassMap<'_>) -> Result<PathBuf> {
             "{} classes do not fit into an ENVI classification.",
             map.names.len()
         );
-        return Err(Fault::Setting(text).at(path.display().to_string()));
+        return Err(Fault::Setting(text).at("a map of classes"));
     }
     let number = |class: u16| {
         map.numbers
@@ -79,7 +104,7 @@ pub fn write_envi_classes(path: &Path, map: &ClassMap<'_>) -> Result<PathBuf> {
         .collect();
     assert!(
         by_number.len() == map.names.len() && !by_number.contains_key(&0),
-        "a number of its own for every class"
+        "a different number for every class"
     );
     let last = by_number.keys().next_back().copied().unwrap_or(0);
     let narrow = last <= u16::from(u8::MAX);
@@ -113,14 +138,19 @@ pub fn write_envi_classes(path: &Path, map: &ClassMap<'_>) -> Result<PathBuf> {
         format!("class names = {{{}}}", listed(names)),
         "band names = {class}".to_string(),
     ];
-    write(path, (map.height, map.width), &own, map.places, &bytes)
+    Ok(with_header(
+        (map.height, map.width),
+        &own,
+        map.places,
+        bytes,
+    ))
 }
 
-/// Writes a map of values; `path` is that of the header. Gives the path of the data.
+/// A map of values.
 ///
 /// # Panics
 /// If there are not `height * width` values.
-pub fn write_envi_values(path: &Path, map: &ValueMap<'_>) -> Result<PathBuf> {
+pub fn envi_values(map: &ValueMap<'_>) -> EnviMap {
     assert_eq!(
         Some(map.values.len()),
         map.height.checked_mul(map.width),
@@ -137,18 +167,10 @@ pub fn write_envi_values(path: &Path, map: &ValueMap<'_>) -> Result<PathBuf> {
         "data ignore value = NaN".to_string(),
         format!("band names = {{{}}}", plain(map.name)),
     ];
-    write(path, (map.height, map.width), &own, map.places, &bytes)
+    with_header((map.height, map.width), &own, map.places, bytes)
 }
 
-fn write(
-    path: &Path,
-    sides: (usize, usize),
-    own: &[String],
-    places: &[String],
-    bytes: &[u8],
-) -> Result<PathBuf> {
-    let data = path.with_extension("img");
-    write_whole(&data, |out| out.write_all(bytes))?;
+fn with_header(sides: (usize, usize), own: &[String], places: &[String], data: Vec<u8>) -> EnviMap {
     let (lines, samples) = sides;
     let common = [
         "ENVI".to_string(),
@@ -160,14 +182,13 @@ fn write(
         "interleave = bsq".to_string(),
         "byte order = 0".to_string(),
     ];
-    let text: String = common
+    let header: String = common
         .iter()
         .chain(own)
         .chain(places)
         .map(|line| format!("{line}\n"))
         .collect();
-    write_whole(path, |out| out.write_all(text.as_bytes()))?;
-    Ok(data)
+    EnviMap { header, data }
 }
 
 /// A name without what ends a name, a list or a line in a header.

@@ -1,7 +1,7 @@
 //! Writing files so that a reader sees the old one or the whole new one, never a part.
 //!
 //! Everything goes to a temporary file in the same folder, is brought to the disk, and then takes the name. Links are
-//! followed, permissions kept; what is no plain file (a pipe, a device) is written to as it is. The same values always
+//! followed, permissions kept; what is not a plain file (a pipe, a device) is written to as it is. The same values always
 //! give the same bytes.
 
 mod envi;
@@ -19,9 +19,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Fault, Result};
 
-pub use envi::{ClassMap, ValueMap, write_envi_classes, write_envi_values};
+pub use envi::{ClassMap, EnviMap, ValueMap, envi_classes, envi_values};
 pub use lines::jsonl_to;
-pub use npy::{Saved, SavedData, npz_to, write_csr, write_npy, write_npz};
+pub use npy::{Saved, SavedData, npz_to, write_csr, write_npy, write_npz, zip_to};
 #[cfg(feature = "parquet")]
 pub use parquet::parquet_to;
 pub use text::{Cell, csv_text, csv_to, unguarded, write_csv};
@@ -41,10 +41,10 @@ pub enum CellKind {
 }
 
 /// Distinguishes the temporary files of one process.
-static COUNTER: AtomicU64 = AtomicU64::new(0);
+static TEMPORARY_FILES: AtomicU64 = AtomicU64::new(0);
 
 /// How many links are followed before they count as a circle.
-const LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Writes a file in one step, as `fill` says: to the end of a chain of links, with the permissions the file has. A pipe
 /// or device is written to in place.
@@ -61,7 +61,7 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<
 /// The file that writing to this path changes: itself, or where its links lead.
 pub fn destination(path: &Path) -> io::Result<PathBuf> {
     let mut end = path.to_path_buf();
-    for _ in 0..LINKS {
+    for _ in 0..MAX_LINKS {
         match fs::read_link(&end) {
             Ok(next) => end = end.parent().unwrap_or(Path::new("")).join(next),
             Err(_) => return Ok(end),
@@ -93,7 +93,7 @@ fn replace(
 
 fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let number = TEMPORARY_FILES.fetch_add(1, Ordering::Relaxed);
     path.with_file_name(format!(".{name}.{}-{number}.tmp", std::process::id()))
 }
 
@@ -103,7 +103,7 @@ fn fill_file(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let file = File::options().write(true).create_new(true).open(path)?;
-    // Before the first byte, so that nobody reads what the old file hid.
+    // Before the first byte, so that the new content is never more readable than the old file was.
     permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
     let mut writer = BufWriter::new(file);
     fill(&mut writer)?;

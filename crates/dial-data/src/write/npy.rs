@@ -165,7 +165,10 @@ pub fn npz_to(out: &mut dyn Write, arrays: &[(&str, Saved<'_>)]) -> io::Result<(
         "{} arrays in one archive",
         arrays.len()
     );
-    archive(out, arrays)
+    let files = arrays
+        .iter()
+        .map(|(name, array)| (format!("{name}.npy"), array.bytes()));
+    zip_to(out, files)
 }
 
 /// Writes a sparse matrix in the form that `scipy.sparse.load_npz` opens: row i has the columns
@@ -237,15 +240,21 @@ struct Member {
     offset: u64,
 }
 
-fn archive(out: &mut dyn Write, arrays: &[(&str, Saved<'_>)]) -> io::Result<()> {
+/// Writes files as one archive, stored and with a fixed date.
+///
+/// # Errors
+/// What writing may fail with.
+pub fn zip_to(
+    out: &mut dyn Write,
+    files: impl IntoIterator<Item = (String, Vec<u8>)>,
+) -> io::Result<()> {
     let mut at = 0u64;
-    let mut members = Vec::with_capacity(arrays.len());
-    for (name, array) in arrays {
-        let data = array.bytes();
+    let mut members = Vec::new();
+    for (name, data) in files {
         let mut crc = Crc::new();
         crc.update(&data);
         let member = Member {
-            name: format!("{name}.npy"),
+            name,
             crc: crc.sum(),
             size: data.len() as u64,
             offset: at,

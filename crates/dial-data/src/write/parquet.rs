@@ -12,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use super::{Cell, CellKind};
 
 /// Rows that are encoded together.
-const BATCH: usize = 1 << 16;
+const ROWS_PER_BATCH: usize = 1 << 16;
 
 /// Writes rows to a stream. A cell that is not of the kind of its column is left empty.
 pub fn parquet_to(
@@ -29,7 +29,7 @@ pub fn parquet_to(
         .map_err(io::Error::other)?;
     let mut rows = rows.into_iter();
     loop {
-        let some: Vec<Vec<Cell>> = rows.by_ref().take(BATCH).collect();
+        let some: Vec<Vec<Cell>> = rows.by_ref().take(ROWS_PER_BATCH).collect();
         if some.is_empty() {
             break;
         }

@@ -1,6 +1,6 @@
 //! CSV that other programs read and spreadsheets do not run: RFC 4180 quoting, and a leading `'` before text that a
-//! spreadsheet would take for a formula (one that starts with = + - @ TAB or CR). Text that looks guarded already gets one
-//! `'` more, so that taking away exactly one gives every text back.
+//! spreadsheet would take for a formula: one that starts with = @ TAB or CR, or with + or - unless that is all of it or the sign of
+//! a plain number. Text that looks guarded already gets one `'` more, so that taking away exactly one gives every text back.
 
 use std::io;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub enum Cell {
     Integer(i64),
     /// Yes or no.
     Truth(bool),
-    /// A text that is JSON: a value of its own in files of JSON, a text in others.
+    /// A text that is JSON: a JSON value in files of JSON, a text in others.
     Json(String),
     /// Nothing.
     Empty,
@@ -28,7 +28,7 @@ pub enum Cell {
 impl Cell {
     fn in_words(&self) -> String {
         match self {
-            Cell::Text(text) | Cell::Json(text) if is_formula(text.trim_start_matches('\'')) => {
+            Cell::Text(text) | Cell::Json(text) if runs(text) || looks_guarded(text) => {
                 format!("'{text}")
             }
             Cell::Text(text) | Cell::Json(text) => text.clone(),
@@ -76,15 +76,33 @@ macro_rules! row {
     };
 }
 
-fn is_formula(text: &str) -> bool {
+fn begins_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r'])
+}
+
+/// Whether a spreadsheet would run it. A sign before digits makes a number, and alone it is a word; before anything else, a space
+/// too, it begins a formula.
+fn runs(text: &str) -> bool {
+    begins_formula(text) && !text.strip_prefix(['+', '-']).is_some_and(is_number)
+}
+
+/// Digits, with a point and an exponent at most; or nothing.
+fn is_number(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
+    let digits = text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(plain);
+    text.is_empty() || digits && text.parse::<f64>().is_ok()
+}
+
+/// Whether [`unguarded`] would take something away.
+fn looks_guarded(text: &str) -> bool {
+    text.starts_with('\'') && begins_formula(text.trim_start_matches('\''))
 }
 
 /// The text of a cell without the guard that [`write_csv`] puts before formulas.
 pub fn unguarded(cell: &str) -> &str {
-    match cell.strip_prefix('\'') {
-        Some(rest) if is_formula(rest.trim_start_matches('\'')) => rest,
-        _ => cell,
+    match looks_guarded(cell) {
+        true => &cell[1..],
+        false => cell,
     }
 }
 
@@ -156,12 +174,21 @@ mod tests {
     fn every_text_comes_back_from_its_guard() {
         let texts = [
             "a", "'a", "=1", "'=1", "''=1", "'''-", "-", "'", "''", "@x", "'@", "", "a=b",
-            "[\"=\"]",
+            "[\"=\"]", "-1", "'-1", "+", "-x", "- x", "-1+1", "+1e5", "-1e", "-.5", "'+1",
         ];
         for text in texts {
             let guarded = Cell::Text(text.into()).in_words();
             assert_eq!(unguarded(&guarded), text, "{guarded}");
-            assert!(!is_formula(&guarded), "{guarded}");
+            assert!(!runs(&guarded), "{guarded}");
+        }
+        // A class may be called so, and a number is none: nothing stands before it.
+        for plain in ["-", "+", "-1", "+1.5", "-2e-3"] {
+            assert_eq!(Cell::Text(plain.into()).in_words(), plain);
+        }
+        for run in [
+            "-1+1", "-x", "+a", "- 1", "-1 ", "--1", "-inf", "-1.5.2", "@1",
+        ] {
+            assert_eq!(Cell::Text(run.into()).in_words(), format!("'{run}"));
         }
         assert_eq!(Cell::Text("'=1".into()).in_words(), "''=1");
         assert_eq!(Cell::Text("'a".into()).in_words(), "'a");

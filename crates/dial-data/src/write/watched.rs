@@ -16,7 +16,7 @@ pub(crate) struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// Writes bytes and reports so many steps.
+    /// Writes bytes and reports n steps.
     pub fn put(&mut self, bytes: &[u8], steps: usize) -> io::Result<()> {
         self.out.write_all(bytes)?;
         self.control.advance(steps).map_err(|stopped| {
@@ -26,7 +26,7 @@ impl Watched<'_> {
     }
 }
 
-/// As [`write_whole`], in so many steps of a stage. Stopped on request, it leaves what was there before.
+/// As [`write_whole`], in the given number of steps of a stage. If it is stopped, the old file stays.
 pub(crate) fn write_watched(
     path: &Path,
     (stage, steps): (&str, usize),

@@ -163,7 +163,7 @@ fn kinds() -> Vec<Case> {
         kind(
             "npy objects",
             "'|O'",
-            "a.npy: contains Python objects; this tool never runs pickles. Save plain float32/float64.",
+            "a.npy contains Python objects; this tool never runs pickles. Save plain float32/float64.",
         ),
         kind(
             "npy records",
@@ -201,7 +201,7 @@ fn values() -> Vec<Case> {
         .collect();
     let all = npy("'<f8'", "(2, 1)", &f64s(&[f64::NAN, f64::INFINITY]));
     let fortran = "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 2), }";
-    let text = "1 non-finite value in 1 row; first at row 0, column 0 (NaN). Nothing was imported. \
+    let text = "1 non-finite value in 1 row; first at row 0, column 0 (NaN). \
                 Fix the file or pass --drop-nonfinite to leave those rows out (they will be listed).";
     vec![
         case("npy NaN first", with(0, f64::NAN), text),
@@ -460,7 +460,7 @@ fn choices() -> Vec<Case> {
             "npz objects",
             zip(&[stored("X.npy", object)]),
             "I4",
-            "array X: contains Python objects; this tool never",
+            "array X contains Python objects; this tool never",
         ),
         case(
             "npz too few labels",

@@ -170,6 +170,32 @@ pub fn gzip(data: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// A zstd frame without compression and checksum: its length, and blocks of at most 128 KiB.
+pub fn zstd(data: &[u8]) -> Vec<u8> {
+    let mut bytes = b"\x28\xb5\x2f\xfd\xa0".to_vec();
+    bytes.extend((data.len() as u32).to_le_bytes());
+    let blocks = data.len().div_ceil(128 << 10).max(1);
+    for block in 0..blocks {
+        let held = &data[block * (128 << 10)..data.len().min((block + 1) * (128 << 10))];
+        let header = (held.len() as u32) << 3 | u32::from(block + 1 == blocks);
+        bytes.extend(&header.to_le_bytes()[..3]);
+        bytes.extend(held);
+    }
+    bytes
+}
+
+/// A zstd frame of so many blocks of 128 KiB, each of one byte repeated.
+pub fn zstd_bomb(byte: u8, blocks: usize) -> Vec<u8> {
+    // A window of 128 KiB: exponent 7 in the upper five bits.
+    let mut bytes = b"\x28\xb5\x2f\xfd\x00\x38".to_vec();
+    for block in 0..blocks {
+        let header = (128u32 << 10) << 3 | 1 << 1 | u32::from(block + 1 == blocks);
+        bytes.extend(&header.to_le_bytes()[..3]);
+        bytes.push(byte);
+    }
+    bytes
+}
+
 /// A number in the byte order of a MATLAB file.
 fn word(big: bool, value: u32) -> [u8; 4] {
     if big {

@@ -8,6 +8,7 @@
 pub mod arrays;
 pub mod binary;
 pub mod build;
+pub mod packed;
 pub mod places;
 pub mod tables;
 
@@ -61,6 +62,13 @@ impl Case {
         self.args.extend(["--labels", file_name]);
         self
     }
+
+    /// The same with a file of features, named by `--features`.
+    pub fn features(mut self, file_name: &'static str, bytes: Vec<u8>) -> Case {
+        self.beside = Some((file_name, bytes));
+        self.args.extend(["--features", file_name]);
+        self
+    }
 }
 
 /// All bad files.
@@ -71,6 +79,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(tables::label_cases());
     cases.extend(binary::idx_cases());
     cases.extend(binary::mat_cases());
+    cases.extend(packed::packed_cases());
     cases.extend(places::envi_cases());
     cases.extend(places::picture_cases());
     cases.extend(places::text_cases());
@@ -101,6 +110,8 @@ pub fn good() -> Vec<(&'static str, Vec<u8>)> {
             "good-idx3-ubyte.gz",
             build::gzip(&build::idx(13, &[2, 2], &[0; 16])),
         ),
+        ("good.csv.gz", build::gzip(table.as_bytes())),
+        ("good.jsonl.zst", packed::JSONL_ZST.to_vec()),
         (
             "good.mat",
             build::mat(&[build::good_array("X"), gt.clone()]),

@@ -50,7 +50,7 @@ pub fn envi_cases() -> Vec<Case> {
             "envi no data file",
             header(&[]),
             "I5",
-            "the data of this ENVI header are not there",
+            "the data file of this ENVI header is missing",
         ),
         alone(
             "envi only its mark",
@@ -424,7 +424,7 @@ pub fn feature_cases() -> Vec<Case> {
             "x.npy",
             npy("'<f8'", "(1, 1)", &f64s(&[1.0])),
             "I3",
-            "x.npy: 1 row of features for 2 items. Nothing was imported. Make features for exactly these items",
+            "x.npy: 1 row of features for 2 items. Make features for exactly these items",
         ),
         features(
             "features too many",

@@ -27,7 +27,7 @@ fn rows() -> Vec<Case> {
             "csv short row",
             b"a,b\n1,2\n3\n",
             "I6",
-            "1 bad row: line 3: 1 cell, expected 2. Nothing was imported.",
+            "1 bad row: line 3: 1 cell, expected 2.",
         ),
         case(
             "csv long row",
@@ -75,14 +75,14 @@ fn rows() -> Vec<Case> {
             "csv column of words",
             b"city\nRome\nOslo\n",
             "I6",
-            "a.csv: column \"0\" is text in 3 of 3 rows (first: \"city\", line 1). No column can be a feature. Nothing \
-             was imported. Use --text-column 0 if these are texts to label, or give features with --features.",
+            "a.csv: column \"0\" is text in 3 of 3 rows (first: \"city\", line 1). No column can be a feature. \
+             Use --text-column 0 if these are texts to label, or give features with --features.",
         ),
         case(
             "csv columns of words",
             b"label,the city,b\n1,Rome,x\n2,,\n3,Oslo,y\n",
             "I6",
-            "(first: \"Rome\", line 2). So is \"b\". No column can be a feature. Nothing was imported. Use --text-column \
+            "(first: \"Rome\", line 2). So is \"b\". No column can be a feature. Use --text-column \
              \"the city\" if",
         ),
         case(
@@ -120,7 +120,7 @@ fn rows() -> Vec<Case> {
             "csv bad UTF-8",
             b"a,b\n1,2\n3,\x81\n",
             "I6",
-            "line 3: not valid UTF-8 (perhaps Latin-1",
+            "line 3: not valid UTF-8. If it is in another encoding, pass --encoding",
         ),
         case(
             "csv bad UTF-8 in the header",
@@ -168,7 +168,7 @@ fn rows() -> Vec<Case> {
             "csv many bad rows",
             format!("a,b\n1,2\n{many}").as_bytes(),
             "I6",
-            "33 bad rows: lines 3 to 35: 1 cell, expected 2. Nothing",
+            "33 bad rows: lines 3 to 35: 1 cell, expected 2. Fix",
         ),
         case(
             "csv bad rows counted",
@@ -508,7 +508,7 @@ pub fn label_cases() -> Vec<Case> {
         array(
             "labels as objects",
             "I4",
-            "labels.npy: contains Python objects",
+            "labels.npy contains Python objects",
         )
         .labels("labels.npy", npy("'|O'", "(3,)", b"\x80\x04.")),
         array(

@@ -9,7 +9,7 @@ use super::font::{self, Step};
 use super::{Anchor, Canvas, Colour, Marker, MarkerKind, Point, Shape, Stroke, Text};
 
 /// The most pixels a drawing may have: 64 million, 256 MB while it is drawn.
-const MOST_PIXELS: f64 = 64e6;
+const MAX_DRAWN_PIXELS: f64 = 64e6;
 
 /// The drawing as a PNG file, `scale` pixels to one unit of the canvas (2 is sharp on most screens).
 ///
@@ -42,7 +42,7 @@ fn dimensions(canvas: &Canvas, scale: f64) -> (u32, u32, f64) {
     };
     let (w, h) = (positive(canvas.width), positive(canvas.height));
     let scale = positive(scale)
-        .min((MOST_PIXELS / (w * h)).sqrt())
+        .min((MAX_DRAWN_PIXELS / (w * h)).sqrt())
         .min(32_000.0 / w.max(h));
     let side = |value: f64| ((value * scale).ceil() as u32).max(1);
     (side(w), side(h), scale)

@@ -7,8 +7,8 @@ use crate::ticks::{Ticks, log_ticks, ticks};
 
 pub(super) const TICK_SIZE: f64 = 12.0;
 pub(super) const LABEL_SIZE: f64 = 13.0;
-/// At most so many pieces on an axis.
-pub(super) const PIECES: usize = 6;
+/// The largest number of pieces of an axis.
+pub(super) const MAX_AXIS_PIECES: usize = 6;
 
 /// The rectangle in which a panel is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +92,7 @@ impl Axis {
 
 /// What the grid behind a panel shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ground {
+pub(super) enum GridStyle {
     /// Horizontal lines at the ticks: charts of lines.
     Lines,
     /// A frame and short ticks: maps and scatters.
@@ -105,7 +105,7 @@ pub(super) struct Axes<'a> {
     pub y: Axis,
     pub x_label: &'a str,
     pub y_label: &'a str,
-    pub ground: Ground,
+    pub grid: GridStyle,
 }
 
 impl Axes<'_> {
@@ -147,7 +147,7 @@ impl Axes<'_> {
 
     /// The frame of a map, which lies over the data.
     pub fn draw_frame(&self, canvas: &mut Canvas, area: &Area) {
-        if self.ground == Ground::Framed {
+        if self.grid == GridStyle::Framed {
             canvas.shapes.push(area.frame());
         }
     }
@@ -183,9 +183,9 @@ impl Axes<'_> {
     fn draw_vertical(&self, canvas: &mut Canvas, area: &Area) {
         for (value, label) in self.y.ticks.values.iter().zip(&self.y.ticks.labels) {
             let y = self.upward(area, *value);
-            let (ends, colour) = match self.ground {
-                Ground::Lines => ([area.left, area.right()], Colour::GRID),
-                Ground::Framed => ([area.left - 5.0, area.left], Colour::AXIS),
+            let (ends, colour) = match self.grid {
+                GridStyle::Lines => ([area.left, area.right()], Colour::GRID),
+                GridStyle::Framed => ([area.left - 5.0, area.left], Colour::AXIS),
             };
             canvas.line(ends.map(|x| (x, y)).to_vec(), Stroke::solid(colour, 1.0));
             canvas.text(muted(

@@ -3,12 +3,12 @@
 use super::axes::{Area, LABEL_SIZE, TICK_SIZE, muted, widest};
 use super::range::extent;
 use crate::chart::{Anchor, Canvas, Colour, Shape, Stroke, Text, font};
-use crate::colours::{self, STEPS};
+use crate::colours::{self, VALUE_COLOURS};
 use crate::picture::IndexedPicture;
 use crate::ticks::{Ticks, ticks};
 
-const GAP: f64 = 12.0;
-const WIDTH: f64 = 13.0;
+const BAR_GAP: f64 = 12.0;
+const BAR_WIDTH: f64 = 13.0;
 
 /// A colour bar with its ends and ticks.
 pub(super) struct ColourBar<'a> {
@@ -30,7 +30,8 @@ impl<'a> ColourBar<'a> {
 
     /// Room it takes right of the area.
     pub fn width(&self) -> f64 {
-        GAP + WIDTH
+        BAR_GAP
+            + BAR_WIDTH
             + 8.0
             + widest(&self.ticks)
             + if self.label.is_empty() {
@@ -58,17 +59,17 @@ impl<'a> ColourBar<'a> {
     }
 
     pub fn draw(&self, canvas: &mut Canvas, area: &Area) {
-        let (left, right) = (area.right() + GAP, area.right() + GAP + WIDTH);
-        let numbers = (0..STEPS).rev().map(|i| i as u8).collect();
+        let (left, right) = (area.right() + BAR_GAP, area.right() + BAR_GAP + BAR_WIDTH);
+        let numbers = (0..VALUE_COLOURS).rev().map(|i| i as u8).collect();
         let picture = IndexedPicture {
-            height: STEPS,
+            height: VALUE_COLOURS,
             width: 1,
             palette: colours::palette(),
             numbers,
         };
         canvas.shapes.push(Shape::Colours {
             at: (left, area.top),
-            size: (WIDTH, area.height),
+            size: (BAR_WIDTH, area.height),
             picture,
         });
         for (value, label) in self.ticks.values.iter().zip(&self.ticks.labels) {

@@ -23,6 +23,8 @@ pub struct ClassMap {
     pub classes: Vec<Option<usize>>,
     /// Names of the classes.
     pub names: Vec<String>,
+    /// Their colours; those that are not given are of the palette.
+    pub colours: Vec<Colour>,
     /// What pixels without a class lack.
     pub lacking: Lacking,
 }
@@ -48,13 +50,18 @@ impl Lacking {
 }
 
 impl ClassMap {
+    fn colour(&self, class: usize) -> Colour {
+        let given = self.colours.get(class).copied();
+        given.unwrap_or_else(|| colours::of_class(class))
+    }
+
     /// The classes with their colours, for the legend.
     pub(super) fn legend(&self) -> Vec<(String, Colour)> {
         let named = self
             .names
             .iter()
             .enumerate()
-            .map(|(class, name)| (name.clone(), colours::of_class(class)));
+            .map(|(class, name)| (name.clone(), self.colour(class)));
         let empty = self
             .classes
             .iter()
@@ -96,7 +103,7 @@ impl ClassMap {
             width: self.columns,
             palette: [BACKGROUND]
                 .into_iter()
-                .chain((0..count).map(colours::of_class))
+                .chain((0..count).map(|class| self.colour(class)))
                 .collect(),
             numbers: self.classes.iter().map(number).collect(),
         };
@@ -127,23 +134,9 @@ impl ClassMap {
     }
 }
 
-/// The map of a scene with its legend, as a drawing of its own: class of each pixel row by row from the top left.
-pub fn scene_map(
-    rows: usize,
-    columns: usize,
-    classes: Vec<Option<usize>>,
-    names: Vec<String>,
-    lacking: Lacking,
-) -> Canvas {
-    let map = ClassMap {
-        rows,
-        columns,
-        classes,
-        names,
-        lacking,
-        ..ClassMap::default()
-    };
-    let (width, height) = scene_size(rows, columns);
+/// The map of a scene with its legend, as a complete drawing.
+pub fn scene_map(map: ClassMap) -> Canvas {
+    let (width, height) = scene_size(map.rows, map.columns);
     let grid = Grid::new("", 1, [Panel::Classes(map)]);
     grid.sized(width, height).canvas()
 }

@@ -144,12 +144,12 @@ pub struct Grid {
     pub size: (f64, f64),
     /// Whether titles of panels begin with (a), (b), ...
     pub letters: bool,
-    /// Small print below the panels; empty for what there is to say about bands, if any are drawn.
+    /// Small print below the panels; if empty, a note about bands, where they are drawn.
     pub note: String,
 }
 
 impl Grid {
-    /// Panels in rows of so many columns, with letters where there are several.
+    /// Panels in rows of `columns` columns, with letters where there are several.
     pub fn new<P: Into<Panel>>(
         title: impl Into<String>,
         columns: usize,

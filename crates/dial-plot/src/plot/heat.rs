@@ -1,7 +1,7 @@
 //! Heat maps: a value for every cell of a grid, shown as a colour, with a colour bar and contour lines where wanted.
 
 use super::Scale;
-use super::axes::{Area, Axes, Axis, Ground, PIECES};
+use super::axes::{Area, Axes, Axis, GridStyle, MAX_AXIS_PIECES};
 use super::bar::ColourBar;
 use super::contour::contours;
 use super::overlay::Overlay;
@@ -70,11 +70,11 @@ impl HeatMap {
 
     pub(super) fn axes(&self) -> Axes<'_> {
         Axes {
-            x: Axis::new(self.x_range, Scale::Linear, PIECES, false),
-            y: Axis::new(self.y_range, Scale::Linear, PIECES, false),
+            x: Axis::new(self.x_range, Scale::Linear, MAX_AXIS_PIECES, false),
+            y: Axis::new(self.y_range, Scale::Linear, MAX_AXIS_PIECES, false),
             x_label: &self.x_label,
             y_label: &self.y_label,
-            ground: Ground::Framed,
+            grid: GridStyle::Framed,
         }
     }
 

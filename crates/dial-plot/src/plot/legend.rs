@@ -9,21 +9,21 @@ use super::panel::Frame;
 use super::style::Style;
 use crate::chart::{Canvas, Colour, Shape, Stroke, Text, font};
 
-const SIZE: f64 = 12.5;
+const NAME_SIZE: f64 = 12.5;
 /// Height of a name, with the space below it.
-const ROW: f64 = 19.0;
+const ROW_HEIGHT: f64 = 19.0;
 /// Length of the piece of line shown beside a name.
-const SAMPLE: f64 = 30.0;
+const SAMPLE_LENGTH: f64 = 30.0;
 /// Names are shortened to this many pixels.
 const NAME_LIMIT: f64 = 230.0;
 /// From the plotting area to the samples of the names beside it.
-const LEADER: f64 = 26.0;
+const LEADER_LENGTH: f64 = 26.0;
 
 /// Width of what is shown beside a name.
 fn sample_width(sample: &Sample) -> f64 {
     match sample {
         Sample::Swatch(_) | Sample::Overlay(OverlayKind::Marks { .. }) => 14.0,
-        _ => SAMPLE,
+        _ => SAMPLE_LENGTH,
     }
 }
 
@@ -53,27 +53,28 @@ pub(super) fn lines(names: &[String], style: &dyn Fn(&str) -> Style) -> Vec<Entr
         .collect()
 }
 
-/// Whether so many names fit beside an area of a height.
+/// Whether a number of names fits beside an area of a height.
 pub(super) fn fits_beside(count: usize, height: f64) -> bool {
-    count as f64 * ROW <= height
+    count as f64 * ROW_HEIGHT <= height
 }
 
 /// Room the names take beside the area.
 pub(super) fn width_beside(chart: &LineChart, entries: &[Entry]) -> f64 {
     let widths = entries
         .iter()
-        .map(|entry| font::width(&label_in(chart, &entry.name), SIZE));
+        .map(|entry| font::width(&label_in(chart, &entry.name), NAME_SIZE));
     if entries.is_empty() {
         12.0
     } else {
-        LEADER + SAMPLE + 8.0 + widths.fold(0.0, f64::max)
+        LEADER_LENGTH + SAMPLE_LENGTH + 8.0 + widths.fold(0.0, f64::max)
     }
 }
 
 /// Room a stack of names takes beside a map.
 pub(super) fn width_stacked(entries: &[Entry]) -> f64 {
-    let width =
-        |entry: &Entry| sample_width(&entry.sample) + 8.0 + font::width(&label(&entry.name), SIZE);
+    let width = |entry: &Entry| {
+        sample_width(&entry.sample) + 8.0 + font::width(&label(&entry.name), NAME_SIZE)
+    };
     14.0 + entries.iter().map(width).fold(0.0, f64::max)
 }
 
@@ -90,7 +91,7 @@ fn label_in(chart: &LineChart, name: &str) -> String {
 }
 
 fn label(name: &str) -> String {
-    font::fit_middle(name, SIZE, NAME_LIMIT)
+    font::fit_middle(name, NAME_SIZE, NAME_LIMIT)
 }
 
 fn draw_entry(canvas: &mut Canvas, sample: &Sample, label: String, left: f64, y: f64) {
@@ -108,15 +109,15 @@ fn draw_entry(canvas: &mut Canvas, sample: &Sample, label: String, left: f64, y:
     }
     canvas.text(Text::new(
         label,
-        (left + width + 8.0, y + SIZE * 0.35),
-        SIZE,
+        (left + width + 8.0, y + NAME_SIZE * 0.35),
+        NAME_SIZE,
     ));
 }
 
 /// Draws names under each other right of an area.
 pub(super) fn draw_stacked(canvas: &mut Canvas, entries: &[Entry], area: &Area) {
     for (i, entry) in entries.iter().enumerate() {
-        let y = area.top + ROW * 1.15 * (i as f64 + 0.5);
+        let y = area.top + ROW_HEIGHT * 1.15 * (i as f64 + 0.5);
         draw_entry(
             canvas,
             &entry.sample,
@@ -143,12 +144,12 @@ pub(super) fn draw_beside(canvas: &mut Canvas, frame: &Frame<'_>, area: &Area, e
         .collect();
     let places = push_apart(
         &wanted,
-        ROW,
-        area.top + SIZE / 2.0,
-        area.bottom() - SIZE / 2.0,
+        ROW_HEIGHT,
+        area.top + NAME_SIZE / 2.0,
+        area.bottom() - NAME_SIZE / 2.0,
     );
     for ((entry, end), y) in entries.iter().zip(&ends).zip(places) {
-        let left = area.right() + LEADER;
+        let left = area.right() + LEADER_LENGTH;
         if let (Sample::Line(style), Some(end)) =
             (&entry.sample, end.filter(|end| end.0 > area.right() - 2.0))
         {
@@ -200,7 +201,7 @@ pub(super) fn draw_above(canvas: &mut Canvas, entries: &[Entry], left: f64, top:
     }
     let labels: Vec<String> = entries.iter().map(|entry| label(&entry.name)).collect();
     let width = |(entry, label): (&Entry, &String)| {
-        sample_width(&entry.sample) + 8.0 + font::width(label, SIZE)
+        sample_width(&entry.sample) + 8.0 + font::width(label, NAME_SIZE)
     };
     let widths: Vec<f64> = entries.iter().zip(&labels).map(width).collect();
     let places = arrange(&widths, canvas.width - 2.0 * left);
@@ -210,11 +211,11 @@ pub(super) fn draw_above(canvas: &mut Canvas, entries: &[Entry], left: f64, top:
             &entry.sample,
             label,
             left + x,
-            top + ROW * (*row as f64 + 0.5),
+            top + ROW_HEIGHT * (*row as f64 + 0.5),
         );
     }
     let rows = places.last().map_or(0, |(_, row)| row + 1);
-    top + ROW * rows as f64 + 6.0
+    top + ROW_HEIGHT * rows as f64 + 6.0
 }
 
 /// Left end and row of each entry of a width.

@@ -1,14 +1,14 @@
 //! One chart of lines: bands, fillings, lines and marks on their axes.
 
-use super::axes::{Area, Axes, Axis, Ground, LABEL_SIZE, PIECES};
+use super::axes::{Area, Axes, Axis, GridStyle, LABEL_SIZE, MAX_AXIS_PIECES};
 use super::style::Style;
 use super::{LineChart, Series, range};
 use crate::chart::{Anchor, Canvas, Colour, Point, Shape, Text};
 
 /// How much of a band's colour covers what is below.
 const BAND_OPACITY: f64 = 0.17;
-/// Pixels by which a long line may be simplified: nobody sees them.
-const FINE: f64 = 0.12;
+/// Pixels by which a long line may be simplified: too few to be seen.
+const SIMPLIFY_PIXELS: f64 = 0.12;
 
 /// A chart with its axes.
 pub(super) struct Frame<'a> {
@@ -19,8 +19,13 @@ pub(super) struct Frame<'a> {
 impl<'a> Frame<'a> {
     pub fn new(chart: &'a LineChart) -> Self {
         let (ends, whole) = range::horizontal(chart);
-        let x = Axis::new(ends, chart.x_scale, PIECES, whole);
-        let mut y = Axis::new(range::vertical(chart, PIECES), chart.y_scale, PIECES, false);
+        let x = Axis::new(ends, chart.x_scale, MAX_AXIS_PIECES, whole);
+        let mut y = Axis::new(
+            range::vertical(chart, MAX_AXIS_PIECES),
+            chart.y_scale,
+            MAX_AXIS_PIECES,
+            false,
+        );
         if chart.percent {
             y.ticks
                 .labels
@@ -32,7 +37,7 @@ impl<'a> Frame<'a> {
             y,
             x_label: &chart.x_label,
             y_label: &chart.y_label,
-            ground: Ground::Lines,
+            grid: GridStyle::Lines,
         };
         Self { chart, axes }
     }
@@ -103,8 +108,8 @@ impl<'a> Frame<'a> {
                 run.iter().rev().map(|e| e.0).collect(),
             ];
             let around = [
-                range::simplified(&upper, FINE),
-                range::simplified(&lower, FINE),
+                range::simplified(&upper, SIMPLIFY_PIXELS),
+                range::simplified(&lower, SIMPLIFY_PIXELS),
             ]
             .concat();
             let points = range::clip_polygon(around, area);
@@ -135,7 +140,7 @@ impl<'a> Frame<'a> {
         for run in runs.filter(|run| opacity > 0.0 && run.len() > 1) {
             let floor = area.bottom();
             let feet = [(run[run.len() - 1].0, floor), (run[0].0, floor)];
-            let outline = range::simplified(run, FINE)
+            let outline = range::simplified(run, SIMPLIFY_PIXELS)
                 .into_iter()
                 .chain(feet)
                 .collect();
@@ -158,7 +163,7 @@ impl<'a> Frame<'a> {
         let broken = |p: &Point| !(p.0.is_finite() && p.1.is_finite());
         let mut marks = spaced(&points, style.number);
         for run in points.split(broken) {
-            for piece in range::clip_line(&range::simplified(run, FINE), area)
+            for piece in range::clip_line(&range::simplified(run, SIMPLIFY_PIXELS), area)
                 .into_iter()
                 .filter(|_| style.look.width > 0.0)
             {

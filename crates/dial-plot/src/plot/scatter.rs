@@ -1,7 +1,7 @@
 //! Scatters of points, coloured by class, by value, or not at all.
 
 use super::Scale;
-use super::axes::{Area, Axes, Axis, Ground, PIECES};
+use super::axes::{Area, Axes, Axis, GridStyle, MAX_AXIS_PIECES};
 use super::bar::ColourBar;
 use super::overlay::Overlay;
 use super::range::extent;
@@ -9,8 +9,8 @@ use crate::chart::{Canvas, Colour, Point, Shape};
 use crate::colours::{self, BLUE, GREY};
 use crate::ticks::Ticks;
 
-/// So many colours at most for values, so that points of one colour can be stored together.
-const SHADES: f64 = 48.0;
+/// The largest number of colours for values, so that points of one colour can be stored together.
+const MAX_SHADES: f64 = 48.0;
 
 /// What the colours of points say.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +96,7 @@ impl Scatter {
             let mut axis = Axis::new(
                 usable.or(found).unwrap_or((0.0, 1.0)),
                 Scale::Linear,
-                PIECES,
+                MAX_AXIS_PIECES,
                 false,
             );
             if self.bare {
@@ -109,7 +109,7 @@ impl Scatter {
             y: axis(self.y_range, |p| p.1),
             x_label: &self.x_label,
             y_label: &self.y_label,
-            ground: Ground::Framed,
+            grid: GridStyle::Framed,
         }
     }
 
@@ -174,8 +174,8 @@ impl Scatter {
             },
             Colouring::Values { of, .. } => match of.get(point).filter(|value| value.is_finite()) {
                 Some(value) => {
-                    let shade = (colours::share(*value, range.0, range.1) * SHADES).round();
-                    (shade as i64, colours::of_share(shade / SHADES))
+                    let shade = (colours::share(*value, range.0, range.1) * MAX_SHADES).round();
+                    (shade as i64, colours::of_share(shade / MAX_SHADES))
                 }
                 None => (-1, GREY),
             },

@@ -1,4 +1,4 @@
-//! How the lines of a chart are told apart: colour, dash and mark, all three at once; or a look given explicitly.
+//! The style of the lines of a chart: a different colour, dash and mark for each, or an explicit style.
 
 use crate::chart::{Canvas, Colour, Marker, MarkerKind, Point, Shape, Stroke};
 use crate::colours::CLASSES;
@@ -20,9 +20,9 @@ const MARKERS: [MarkerKind; 5] = [
     MarkerKind::Down,
 ];
 
-/// A look of one's own for a line, where the place in the chart should not decide.
+/// An explicit style for a line, instead of the one for its place in the chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Look {
+pub struct LineStyle {
     /// Colour of line, mark and filling.
     pub colour: Colour,
     /// Width of the line; 0 for none.
@@ -38,8 +38,8 @@ pub struct Look {
 /// Looks of lines in a colour.
 impl Colour {
     /// A solid line without marks.
-    pub fn line(self) -> Look {
-        Look {
+    pub fn line(self) -> LineStyle {
+        LineStyle {
             colour: self,
             width: 2.0,
             dash: Vec::new(),
@@ -49,42 +49,42 @@ impl Colour {
     }
 
     /// A dashed line without marks.
-    pub fn dashed(self) -> Look {
+    pub fn dashed(self) -> LineStyle {
         self.line().dash(&[7.0, 4.0])
     }
 
     /// A dotted line without marks.
-    pub fn dotted(self) -> Look {
+    pub fn dotted(self) -> LineStyle {
         self.line().dash(&[2.5, 3.0])
     }
 
     /// A thin line over a filled area: a density.
-    pub fn area(self) -> Look {
-        Look {
+    pub fn area(self) -> LineStyle {
+        LineStyle {
             filling: 0.3,
             ..self.line().wide(1.0)
         }
     }
 
     /// A line with marks.
-    pub fn marked(self, mark: MarkerKind) -> Look {
-        Look {
+    pub fn marked(self, mark: MarkerKind) -> LineStyle {
+        LineStyle {
             mark: Some(mark),
             ..self.line()
         }
     }
 }
 
-impl Look {
+impl LineStyle {
     /// The same in another width.
-    pub fn wide(self, width: f64) -> Look {
-        Look { width, ..self }
+    pub fn wide(self, width: f64) -> LineStyle {
+        LineStyle { width, ..self }
     }
 
     /// The same with dashes and gaps of these lengths in turn.
-    pub fn dash(self, lengths: &[f64]) -> Look {
+    pub fn dash(self, lengths: &[f64]) -> LineStyle {
         let dash = lengths.to_vec();
-        Look { dash, ..self }
+        LineStyle { dash, ..self }
     }
 }
 
@@ -92,14 +92,14 @@ impl Look {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Style {
     pub number: usize,
-    pub look: Look,
+    pub look: LineStyle,
     hollow: bool,
 }
 
 impl Style {
     /// The look of the line with a number; the first 70 marks and colours differ.
     pub fn number(number: usize) -> Self {
-        let look = Look {
+        let look = LineStyle {
             colour: CLASSES[number % CLASSES.len()],
             width: 2.0,
             dash: DASHES[number % DASHES.len()].to_vec(),
@@ -114,7 +114,7 @@ impl Style {
     }
 
     /// A look given explicitly.
-    pub fn given(number: usize, look: &Look) -> Self {
+    pub fn given(number: usize, look: &LineStyle) -> Self {
         Self {
             number,
             look: look.clone(),

@@ -8,7 +8,7 @@ use crate::chart::Canvas;
 /// The room around a map.
 const MARGIN: f64 = 14.0;
 
-/// The map of the values of a scene with a colour bar, as a drawing of its own: the value of each pixel row by row from the
+/// The map of the values of a scene with a colour bar, as a complete drawing: the value of each pixel row by row from the
 /// top left, grey where it is not finite.
 pub fn value_map(rows: usize, columns: usize, values: &[f64], label: &str) -> Canvas {
     let (width, height) = scene_size(rows, columns);

@@ -4,18 +4,18 @@
 
 use super::{Confusion, isolated};
 
-const NOTE: &str = "Rows are true classes, columns the classes given. Blue cells are right, orange cells are mistakes; \
+const CONFUSION_NOTE: &str = "Rows are true classes, columns the classes given. Blue cells are right, orange cells are mistakes; \
                     the stronger the colour, the larger the share of its row.";
 
 /// Names longer than this stand upright above their column.
-const LONG: usize = 5;
+const UPRIGHT_NAME_LENGTH: usize = 5;
 
 pub(super) fn section(confusion: &Confusion) -> String {
     let rows: String = (0..confusion.classes.len())
         .map(|row| row_html(confusion, row))
         .collect();
     format!(
-        "<section>\n<h2>Which class is taken for which</h2>\n<p class=\"note\">{NOTE}</p>\n\
+        "<section>\n<h2>Which class is taken for which</h2>\n<p class=\"note\">{CONFUSION_NOTE}</p>\n\
          <div class=\"scroll\" role=\"region\" aria-label=\"Confusion table\" tabindex=\"0\"><table class=\"confusion\">\n\
          <thead><tr><th scope=\"col\">true \\ given</th>{}\
          <th scope=\"col\">right</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n</section>\n",
@@ -24,7 +24,10 @@ pub(super) fn section(confusion: &Confusion) -> String {
 }
 
 fn heads(classes: &[String]) -> String {
-    let long = if classes.iter().any(|name| name.chars().count() > LONG) {
+    let long = if classes
+        .iter()
+        .any(|name| name.chars().count() > UPRIGHT_NAME_LENGTH)
+    {
         " class=\"long\""
     } else {
         ""

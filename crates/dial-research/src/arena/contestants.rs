@@ -3,7 +3,7 @@
 //! A contestant has a name of the list below, or is written as its settings, `METHOD[:KEY=VALUE]...`, such as
 //! `variance:prior=0.0001:tau=0.1xdegree` or `auto:batch=5` (the settings of the listed one, but five at once), and is then
 //! called by what was written. All are judged in Dirichlet Learning with their own τ and prior; those that come with a
-//! classifier are judged in that one as well. A plus means on the ground of `auto`: its graph, τ, prior and reading, so that
+//! classifier are judged in that one as well. A plus means on the ground of `auto`: its graph, τ, prior and calibration, so that
 //! only the question differs. A method the library does not know yet is listed and waits.
 
 use std::str::FromStr;
@@ -39,7 +39,7 @@ pub struct Contestant {
 }
 
 /// The name, the method and what deviates from the maximum policy, prior 1, τ = 0.1 and no judge.
-const LISTED: [&str; 26] = [
+const ALL_CONTESTANTS: [&str; 26] = [
     "dirichlet-proportional=variance:policy=proportional:prior=calibrated",
     "dirichlet-max=variance",
     "dirichlet-max-calibrated=variance:prior=calibrated",
@@ -77,7 +77,7 @@ pub fn everybody() -> Vec<Contestant> {
             ..read(settings).expect("the list is well formed")
         }
     };
-    LISTED.iter().map(one).collect()
+    ALL_CONTESTANTS.iter().map(one).collect()
 }
 
 impl Contestant {
@@ -109,7 +109,7 @@ impl Contestant {
     }
 
     /// The version of the method since which it plays as it does now: a change of one method is no change of the others.
-    /// Version 4 is nobody's: it rounds edge weights to f32, which changes no method. Results before it were made with
+    /// No contestant has version 4: it rounds edge weights to f32, which changes no method. Results before it were made with
     /// weights in f64 and hold up to ties.
     pub fn since(&self) -> u32 {
         if self.method() == Some(Method::Auto) {
@@ -135,7 +135,7 @@ impl Contestant {
             "policy": self.config.policy.to_string(),
             "prior": self.config.prior.to_string(),
             "tau": self.config.tau.to_string(),
-            "kernel": self.config.weights.to_string(),
+            "kernel": self.config.weights_word(),
             "reading": reading,
             "judge": self.judge().map(|model| model.to_string()),
             "batch": self.batch.unwrap_or(batch),
@@ -177,7 +177,9 @@ fn read(word: &str) -> Result<Contestant, String> {
         return Err(format!("{word:?}: no {bad:?} in the name of a contestant"));
     }
     let listed = word.split_once(':').and_then(|(first, own)| {
-        let mut lines = LISTED.iter().filter_map(|line| line.split_once('='));
+        let mut lines = ALL_CONTESTANTS
+            .iter()
+            .filter_map(|line| line.split_once('='));
         let (_, settings) = lines.find(|(name, _)| *name == first)?;
         Some(format!("{settings}:{own}"))
     });
@@ -280,7 +282,7 @@ mod tests {
                 batched.config.weights,
                 batched.config.calibration
             ),
-            (Some(5), EdgeWeights::Symmetric, Calibration::On)
+            (Some(5), Some(EdgeWeights::Symmetric), Calibration::On)
         );
         assert_eq!(one.name, "variance:prior=0.0001:tau=0.1xdegree:batch=5");
         assert_eq!(

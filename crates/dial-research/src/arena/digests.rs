@@ -6,10 +6,10 @@ use std::path::Path;
 use dial_data::write::{Cell, write_csv};
 
 use super::results::read_table;
-use crate::trouble::Trouble;
+use crate::error::LabError;
 
-const FILE: &str = "digests.csv";
-const HEADER: [&str; 3] = ["pool", "contestant", "digest"];
+const DIGESTS_FILE: &str = "digests.csv";
+const DIGESTS_HEADER: [&str; 3] = ["pool", "contestant", "digest"];
 
 /// A digest for every pool and contestant.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,8 +18,8 @@ pub struct Digests(BTreeMap<(String, String), String>);
 impl Digests {
     /// Those of a folder of results; what cannot be read is unknown.
     pub fn read(folder: &Path) -> Digests {
-        let rows =
-            read_table(&folder.join(FILE)).filter(|(header, _)| header.iter().eq(HEADER.iter()));
+        let rows = read_table(&folder.join(DIGESTS_FILE))
+            .filter(|(header, _)| header.iter().eq(DIGESTS_HEADER.iter()));
         let one = |row: Vec<String>| {
             let [pool, contestant, digest] = row.try_into().ok()?;
             Some(((pool, contestant), digest))
@@ -46,15 +46,15 @@ impl Digests {
     ///
     /// # Errors
     /// What the disk says.
-    pub fn write(&self, folder: &Path) -> Result<(), Trouble> {
+    pub fn write(&self, folder: &Path) -> Result<(), LabError> {
         let row = |((pool, contestant), digest): (&(String, String), &String)| {
             [pool, contestant, digest]
                 .map(|cell| Cell::Text(cell.clone()))
                 .to_vec()
         };
         Ok(write_csv(
-            &folder.join(FILE),
-            &HEADER,
+            &folder.join(DIGESTS_FILE),
+            &DIGESTS_HEADER,
             self.0.iter().map(row),
         )?)
     }

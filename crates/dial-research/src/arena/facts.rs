@@ -6,11 +6,11 @@ use dial_data::write::{Cell, write_csv};
 
 use super::pools::{self, ArenaPool, Ready};
 use super::results::read_table;
-use crate::trouble::Trouble;
+use crate::error::LabError;
 use dial_plot::report::Table;
 
 /// What is kept of a pool.
-const HEADER: [&str; 8] = [
+const FACTS_HEADER: [&str; 8] = [
     "pool",
     "items",
     "dimensions",
@@ -61,14 +61,14 @@ impl Facts {
     /// The facts in a folder of results.
     pub fn read(folder: &Path) -> Vec<Facts> {
         let found = read_table(&folder.join("pools.csv"))
-            .filter(|(header, _)| header.iter().eq(HEADER.iter()));
+            .filter(|(header, _)| header.iter().eq(FACTS_HEADER.iter()));
         found
             .map(|(_, rows)| rows.into_iter().map(Facts).collect())
             .unwrap_or_default()
     }
 
     /// Adds facts to those in a folder, in the order of the list of pools.
-    pub fn add(fresh: Vec<Facts>, folder: &Path) -> Result<(), Trouble> {
+    pub fn add(fresh: Vec<Facts>, folder: &Path) -> Result<(), LabError> {
         if fresh.is_empty() {
             return Ok(());
         }
@@ -80,20 +80,20 @@ impl Facts {
         let rows = all
             .into_iter()
             .map(|facts| facts.0.into_iter().map(Cell::Text).collect());
-        Ok(write_csv(&folder.join("pools.csv"), &HEADER, rows)?)
+        Ok(write_csv(&folder.join("pools.csv"), &FACTS_HEADER, rows)?)
     }
 }
 
 /// The pools for people.
 pub fn facts_table(facts: &[Facts]) -> Table {
-    let header = HEADER.join(" | ").replace('_', " ");
+    let header = FACTS_HEADER.join(" | ").replace('_', " ");
     let table = Table::new(
         "The pools.",
         &header,
         facts.iter().map(|facts| facts.0.clone()),
     );
     Table {
-        numeric: (0..HEADER.len())
+        numeric: (0..FACTS_HEADER.len())
             .map(|column| ![0, 6].contains(&column))
             .collect(),
         ..table

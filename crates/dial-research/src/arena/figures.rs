@@ -1,22 +1,22 @@
 //! The figures of the arena: learning curves of every pool, and one picture of all ratios.
 //!
-//! A figure of curves shows `auto` and the reference, those who do best on that pool, and random questions; whoever
+//! A figure of curves shows `auto` and the reference, the best on that pool, and random questions; a contestant that
 //! asks in batches is left out, or `auto` would hide its rivals. A contestant looks the same in all figures, where that does not make
 //! two of one figure look alike.
 
 use super::contestants::{AUTO, REFERENCE, everybody};
 use super::league::league;
 use super::overview::overview;
-use super::results::{AREA, Entry, OWN, PoolResult};
+use super::results::{AREA, Entry, OWN_CLASSIFIER_SUFFIX, PoolResult};
 use super::tables::ratios;
-use crate::written::Drawn;
+use crate::output::Drawn;
 use dial_plot::chart::{Canvas, Colour, MarkerKind};
 use dial_plot::colours::{BLUE, CLASSES, GREEN, GREY, ORANGE, PURPLE, RED};
-use dial_plot::plot::{LineChart, Look, Series};
+use dial_plot::plot::{LineChart, LineStyle, Series};
 use dial_plot::stats::Band;
 
 /// How many of the best a figure of curves shows beside `auto`, the reference and random questions.
-const BEST: usize = 4;
+const CURVES_OF_BEST: usize = 4;
 
 /// All figures of the results.
 pub fn all(tuned: &[PoolResult], aside: &[PoolResult]) -> Vec<Drawn> {
@@ -28,8 +28,8 @@ pub fn all(tuned: &[PoolResult], aside: &[PoolResult]) -> Vec<Drawn> {
             tuned,
         ),
         (
-            "overview-kept-aside",
-            "The same on pools nobody tuned on",
+            "overview-held-out",
+            "The same on pools that nothing was tuned on",
             aside,
         ),
     ] {
@@ -65,7 +65,7 @@ pub fn curves_stem(pool: &str) -> String {
 fn curves(pool: &PoolResult) -> Canvas {
     let shown = shown(pool);
     let names: Vec<&str> = shown.iter().map(|entry| entry.name.as_str()).collect();
-    let series = |(entry, look): (&&Entry, Look)| {
+    let series = |(entry, look): (&&Entry, LineStyle)| {
         let x = (0..entry.curve.mean.len()).map(|query| query as f64);
         let few = entry.runs.len() < 3;
         let band = if few {
@@ -103,11 +103,13 @@ fn shown(pool: &PoolResult) -> Vec<&Entry> {
     let always = |entry: &&Entry| [AUTO, REFERENCE, "random"].contains(&entry.name.as_str());
     let named = |name: &str| pool.entry(name);
     let rival = |entry: &&Entry| {
-        !always(entry) && !entry.name.ends_with(OWN) && !entry.name.contains(":batch=")
+        !always(entry)
+            && !entry.name.ends_with(OWN_CLASSIFIER_SUFFIX)
+            && !entry.name.contains(":batch=")
     };
     let mut best: Vec<&Entry> = pool.entries.iter().filter(rival).collect();
     best.sort_by(|a, b| b.mean(AREA).total_cmp(&a.mean(AREA)));
-    best.truncate(BEST);
+    best.truncate(CURVES_OF_BEST);
     named(AUTO)
         .into_iter()
         .chain(best)
@@ -125,8 +127,8 @@ const MARKS: [MarkerKind; 5] = [
     MarkerKind::Down,
 ];
 
-/// The looks of contestants: each has its mark and its colour, or the next colour that nobody in the figure has.
-fn looks(names: &[&str]) -> Vec<Look> {
+/// The styles of contestants: each has its mark and its colour, or the next colour that is free in the figure.
+fn looks(names: &[&str]) -> Vec<LineStyle> {
     let everybody: Vec<String> = everybody()
         .into_iter()
         .map(|contestant| contestant.name)

@@ -9,19 +9,19 @@ use dial_data::generate::{Cluster, mixture, moons as pair_of_moons};
 use dial_data::{Buffer, Matrix, Pool, Truth};
 
 /// Pairs of moons.
-const PAIRS: usize = 6;
+const MOON_PAIRS: usize = 6;
 /// Distance from one pair to the next; a pair is 3 wide without its noise.
-const STEP: f64 = 3.6;
+const PAIR_DISTANCE: f64 = 3.6;
 
 /// Six pairs of moons.
 pub fn moons(n: usize) -> Pool {
     let (mut values, mut labels, mut clusters) = (Vec::new(), Vec::new(), Vec::new());
-    for pair in 0..PAIRS {
-        let part = pair_of_moons(n / PAIRS, 0.1, pair as u64);
+    for pair in 0..MOON_PAIRS {
+        let part = pair_of_moons(n / MOON_PAIRS, 0.1, pair as u64);
         let of = part.truth.expect("generators know their labels");
         for row in 0..part.matrix.n {
             values.extend([
-                part.matrix.get(row, 0) + STEP * pair as f64,
+                part.matrix.get(row, 0) + PAIR_DISTANCE * pair as f64,
                 part.matrix.get(row, 1),
             ]);
             let moon = 2 * pair + usize::from(of.labels[row].unwrap_or(0));

@@ -12,7 +12,7 @@
 //! A pool can tell how many questions are saved if answers are never wrong and the reference still learns late: its
 //! accuracy rises by at least half a point over the second half of its questions. Means are over the pools a contestant
 //! has played; one that has not played all is not to be compared with the others. Contestants that differ from another
-//! only in asking batches (`auto:batch=5`) have their row, but take nobody's place and are nobody's best.
+//! only in asking batches (`auto:batch=5`) have their row, but are left out of ranks and of the best.
 
 use super::contestants::REFERENCE;
 use super::pools;
@@ -25,7 +25,7 @@ use dial_plot::stats::{Interval, interval};
 /// How far below the best a contestant may be on any pool, in area.
 pub const TOLERATED: f64 = 0.005;
 /// By how much the reference must still rise over the second half of its questions.
-const RISING: f64 = 0.005;
+const MIN_RISE: f64 = 0.005;
 
 /// A difference of areas to the best contestant of a pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ impl Gap {
 
 /// Where a contestant stands over all pools.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct LeagueRow {
     /// Its name.
     pub name: String,
     /// Number of pools it has played.
@@ -78,7 +78,7 @@ pub struct Standing {
     pub reach: Vec<(String, Option<usize>)>,
 }
 
-impl Standing {
+impl LeagueRow {
     /// The pool on which it is furthest behind the best.
     pub fn worst(&self) -> Option<&Gap> {
         self.gaps
@@ -125,7 +125,7 @@ impl Standing {
 }
 
 /// The table, the best mean rank first.
-pub fn league(results: &[PoolResult]) -> Vec<Standing> {
+pub fn league(results: &[PoolResult]) -> Vec<LeagueRow> {
     let mut names: Vec<&str> = Vec::new();
     for name in results
         .iter()
@@ -135,7 +135,7 @@ pub fn league(results: &[PoolResult]) -> Vec<Standing> {
             names.push(name);
         }
     }
-    let mut table: Vec<Standing> = names
+    let mut table: Vec<LeagueRow> = names
         .into_iter()
         .map(|name| standing(name, results))
         .collect();
@@ -143,7 +143,7 @@ pub fn league(results: &[PoolResult]) -> Vec<Standing> {
     table
 }
 
-fn standing(name: &str, results: &[PoolResult]) -> Standing {
+fn standing(name: &str, results: &[PoolResult]) -> LeagueRow {
     let played: Vec<(&PoolResult, &Entry)> = results
         .iter()
         .filter_map(|pool| Some((pool, pool.entry(name)?)))
@@ -153,7 +153,7 @@ fn standing(name: &str, results: &[PoolResult]) -> Standing {
         .iter()
         .map(|(pool, entry)| (entry.mean(ECE), pool.name.clone()))
         .filter(|(e, _)| e.is_finite());
-    Standing {
+    LeagueRow {
         name: name.to_string(),
         pools: played.len(),
         rank: average(played.iter().map(|(pool, entry)| rank(pool, entry))),
@@ -222,16 +222,16 @@ pub fn ratio(pool: &PoolResult, entry: &Entry) -> f64 {
 
 /// Whether a contestant is another one that asks batches.
 fn in_batches(entry: &Entry) -> bool {
-    entry.name.contains(BATCHES)
+    entry.name.contains(BATCH_SUFFIX)
 }
 
 /// What follows the name of a contestant that asks batches.
-const BATCHES: &str = ":batch=";
+const BATCH_SUFFIX: &str = ":batch=";
 
 /// The contestants that are `name` asking batches, with their difference in area to `name` on the pool where it is
 /// smallest: the number of questions at once, and the gap.
 pub fn batches(results: &[PoolResult], name: &str) -> Vec<(String, Gap)> {
-    let prefix = format!("{name}{BATCHES}");
+    let prefix = format!("{name}{BATCH_SUFFIX}");
     let mut found: Vec<(String, Gap)> = Vec::new();
     for pool in results {
         let Some(single) = pool.entry(name) else {
@@ -288,7 +288,7 @@ pub fn can_tell(pool: &PoolResult) -> bool {
     };
     let curve = &reference.curve.mean;
     match (curve.last(), curve.get(curve.len() / 2)) {
-        (Some(end), Some(middle)) => noise(&pool.name) == 0.0 && end - middle >= RISING,
+        (Some(end), Some(middle)) => noise(&pool.name) == 0.0 && end - middle >= MIN_RISE,
         _ => false,
     }
 }

@@ -3,7 +3,7 @@
 //! The protocol is the paper's: one random initial label per class, the same for all contestants of a seed, then
 //! questions one at a time (or in batches); k = 20 neighbours, weighed as the contestant wants it; everything measured on the unlabelled items
 //! after every question. The folder of a contestant's cells is named by its settings, those of the pool and the version
-//! of the method: whatever changes makes new cells, of that contestant alone.
+//! of the method: a change makes new cells, of that contestant only.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,19 +11,19 @@ use std::time::Instant;
 
 use dial::classifiers::Classifier;
 use dial::simulate::{Plan, Record, trial};
-use dial::{Config, Control, Engine};
+use dial::{Choices, Config, Control, Engine};
 use dial_baselines::methods::Workbench;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::Settings;
+use super::ArenaOptions;
 use super::contestants::Contestant;
 use super::digests;
 use super::pools::{ArenaPool, Ready};
 use super::remembered::{Lent, Remembered};
 use crate::cells::Cells;
+use crate::error::LabError;
 use crate::reproduce::curves::{EIGENPAIRS, NEIGHBOURS};
-use crate::trouble::Trouble;
 
 /// What is kept of every question.
 pub const HEADER: [&str; 12] = [
@@ -77,11 +77,11 @@ impl Book {
     /// # Errors
     /// A folder that cannot be written.
     pub fn open(
-        settings: &Settings,
+        settings: &ArenaOptions,
         pool: &ArenaPool,
         fingerprint: &str,
         contestant: &Contestant,
-    ) -> Result<Book, Trouble> {
+    ) -> Result<Book, LabError> {
         let stored = json!({
             "pool": pool.settings(fingerprint, settings.quick),
             "contestant": contestant.settings(settings.batch),
@@ -110,7 +110,7 @@ impl Book {
             .filter(|rows| rows.len() == self.rows)
     }
 
-    fn put(&self, seed: usize, rows: &Rows) -> Result<(), Trouble> {
+    fn put(&self, seed: usize, rows: &Rows) -> Result<(), LabError> {
         self.cells.put(&format!("{seed:03}"), &HEADER, rows)
     }
 
@@ -140,54 +140,56 @@ struct Player<'a> {
 }
 
 /// What contestants with the same weights share: a workbench, and for every τ an engine with its columns.
-struct Ground<'a> {
+struct SharedWork<'a> {
     bench: Workbench<'a>,
     engines: Vec<(Engine<'a>, Arc<Remembered<'a>>)>,
 }
 
 /// Plays the missing matches of a pool in parallel: pairs of a contestant's place and a seed.
 pub fn play(
-    settings: &Settings,
+    settings: &ArenaOptions,
     pool: &ArenaPool,
     ready: &Ready,
     books: &[Book],
     missing: &[(usize, usize)],
     control: &Control,
-) -> Result<(), Trouble> {
+) -> Result<(), LabError> {
     let quiet = control.quiet();
     let features = ready.pool.matrix.features()?;
-    let mut grounds: Vec<Ground<'_>> = Vec::new();
+    let mut shared_by_weights: Vec<SharedWork<'_>> = Vec::new();
     let ready_to_ask = |(place, contestant): (usize, &Contestant)| {
         if missing.iter().all(|(one, _)| *one != place) {
             return Ok(None);
         }
         let config = Config {
-            k: NEIGHBOURS.min(features.n().saturating_sub(1)),
+            k: Choices::default().neighbours(features.n()),
             metric: ready.metric,
             expected_clusters: ready.expected_clusters,
             ..contestant.config.clone()
         };
-        let same = |ground: &Ground<'_>| ground.bench.engine().config.weights == config.weights;
-        let place = match grounds.iter().position(same) {
+        let same = |shared: &SharedWork<'_>| shared.bench.engine().config.weights == config.weights;
+        let place = match shared_by_weights.iter().position(same) {
             Some(place) => place,
             None => {
                 let bench = Workbench::build(features, &config, EIGENPAIRS, &quiet)?;
-                grounds.push(Ground::new(bench));
-                grounds.len() - 1
+                shared_by_weights.push(SharedWork::new(bench));
+                shared_by_weights.len() - 1
             }
         };
-        grounds[place].player(contestant, config, &quiet).map(Some)
+        shared_by_weights[place]
+            .player(contestant, config, &quiet)
+            .map(Some)
     };
     let players: Vec<Option<Player<'_>>> = settings
         .contestants
         .iter()
         .enumerate()
         .map(ready_to_ask)
-        .collect::<Result<_, Trouble>>()?;
-    let one = |&(place, seed): &(usize, usize)| -> Result<(), Trouble> {
+        .collect::<Result<_, LabError>>()?;
+    let one = |&(place, seed): &(usize, usize)| -> Result<(), LabError> {
         let player = players[place]
             .as_ref()
-            .expect("whoever misses a match is ready");
+            .expect("a contestant without a match is ready");
         books[place].put(
             seed,
             &one_match(settings, pool, ready, player, seed, control)?,
@@ -197,11 +199,11 @@ pub fn play(
     missing.par_iter().with_max_len(1).map(one).collect()
 }
 
-impl<'a> Ground<'a> {
-    fn new(bench: Workbench<'a>) -> Ground<'a> {
+impl<'a> SharedWork<'a> {
+    fn new(bench: Workbench<'a>) -> SharedWork<'a> {
         let engine = bench.engine().clone();
         let columns = Remembered::new(Arc::clone(&engine.propagation), Arc::default());
-        Ground {
+        SharedWork {
             bench,
             engines: vec![(engine, Arc::new(columns))],
         }
@@ -212,11 +214,11 @@ impl<'a> Ground<'a> {
         &mut self,
         config: &Config,
         control: &Control,
-    ) -> Result<(Engine<'a>, Arc<Remembered<'a>>), Trouble> {
+    ) -> Result<(Engine<'a>, Arc<Remembered<'a>>), LabError> {
         let (first, columns) = &self.engines[0];
         let graph = first.graph.as_ref().expect("it was built with one");
-        let tau = Some(config.tau.value(graph.mean_degree()));
-        if let Some(found) = self.engines.iter().find(|(engine, _)| engine.tau() == tau) {
+        let same = |(engine, _): &&(Engine<'a>, _)| engine.config.tau == config.tau;
+        if let Some(found) = self.engines.iter().find(same) {
             return Ok(found.clone());
         }
         let engine = Engine::on(Arc::clone(graph), None, config, control)?;
@@ -231,7 +233,7 @@ impl<'a> Ground<'a> {
         contestant: &Contestant,
         config: Config,
         control: &Control,
-    ) -> Result<Player<'a>, Trouble> {
+    ) -> Result<Player<'a>, LabError> {
         let (engine, columns) = self.engine(&config, control)?;
         let method = contestant
             .method()
@@ -260,13 +262,13 @@ impl<'a> Ground<'a> {
 }
 
 fn one_match(
-    settings: &Settings,
+    settings: &ArenaOptions,
     pool: &ArenaPool,
     ready: &Ready,
     player: &Player<'_>,
     seed: usize,
     control: &Control,
-) -> Result<Rows, Trouble> {
+) -> Result<Rows, LabError> {
     let plan = Plan {
         queries: settings.queries,
         batch: player.batch.unwrap_or(settings.batch),

@@ -29,7 +29,7 @@ use dial::Control;
 use serde_json::json;
 
 use crate::cells::{Cells, create};
-use crate::trouble::Trouble;
+use crate::error::LabError;
 use contestants::Contestant;
 use digests::Digests;
 use facts::Facts;
@@ -39,7 +39,7 @@ use results::PoolResult;
 
 /// What to play.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct ArenaOptions {
     /// On what.
     pub pools: Vec<ArenaPool>,
     /// By whom.
@@ -62,7 +62,7 @@ pub struct Settings {
     pub fresh: bool,
 }
 
-impl Settings {
+impl ArenaOptions {
     /// Where results are written.
     pub fn results(&self) -> PathBuf {
         self.folder.join("results")
@@ -70,7 +70,7 @@ impl Settings {
 }
 
 /// Refuses what cannot be done before anything is: pools whose files are missing, results of another kind.
-pub fn check(settings: &Settings) -> Result<(), Trouble> {
+pub fn check(settings: &ArenaOptions) -> Result<(), LabError> {
     let absent = |pool: &&ArenaPool| match &settings.data {
         Some(data) => pool.file(data).is_some_and(|file| !file.is_file()),
         None => !pool.source.generated(),
@@ -89,7 +89,7 @@ pub fn check(settings: &Settings) -> Result<(), Trouble> {
          DIAL_DATA, or choose others with --pools.",
         missing.join(", ")
     );
-    Err(Trouble::input("I5", detail))
+    Err(LabError::input("I5", detail))
 }
 
 /// A pool with the cells of everybody, what is known of earlier days, and the matches that are missing: a contestant's place
@@ -105,7 +105,7 @@ struct Schedule<'s> {
 
 impl Schedule<'_> {
     /// Earlier results with what was played now, or is still there as a cell: a cell counts more than a row of results.
-    fn result(&self, settings: &Settings) -> PoolResult {
+    fn result(&self, settings: &ArenaOptions) -> PoolResult {
         let mut replaced = Vec::new();
         let mut added = Vec::new();
         for ((one, book), counts) in settings
@@ -145,7 +145,7 @@ impl Schedule<'_> {
 ///
 /// # Errors
 /// A folder that holds results of other settings (R1), data that cannot be read, a method that fails, cancelled.
-pub fn play(settings: &Settings, control: &Control) -> Result<(), Trouble> {
+pub fn play(settings: &ArenaOptions, control: &Control) -> Result<(), LabError> {
     check(settings)?;
     let kind = json!({
         "queries": settings.queries,
@@ -182,7 +182,7 @@ pub fn play(settings: &Settings, control: &Control) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn schedules(settings: &Settings) -> Result<Vec<Schedule<'_>>, Trouble> {
+fn schedules(settings: &ArenaOptions) -> Result<Vec<Schedule<'_>>, LabError> {
     let digests = Digests::read(&settings.results());
     let mut fingerprints: BTreeMap<PathBuf, String> = BTreeMap::new();
     let mut schedules = Vec::new();
@@ -242,11 +242,11 @@ fn schedules(settings: &Settings) -> Result<Vec<Schedule<'_>>, Trouble> {
 }
 
 /// What the results say about a pool.
-fn earlier(settings: &Settings, pool: &ArenaPool) -> Result<PoolResult, Trouble> {
+fn earlier(settings: &ArenaOptions, pool: &ArenaPool) -> Result<PoolResult, LabError> {
     let file = settings.results().join(format!("{}.csv", pool.name));
     match PoolResult::read(&settings.results(), pool.name) {
-        None if file.is_file() => Err(Trouble::conflict(format!(
-            "{}: cannot be read, perhaps it is of another version. Nothing was changed. Remove it and name all contestants \
+        None if file.is_file() => Err(LabError::conflict(format!(
+            "{} cannot be read, perhaps it is of another version. Nothing was changed. Remove it and name all contestants \
              again: their matches are kept.",
             file.display()
         ))),
@@ -257,12 +257,12 @@ fn earlier(settings: &Settings, pool: &ArenaPool) -> Result<PoolResult, Trouble>
     }
 }
 
-/// The results of all pools in a folder, in the order of the list: those tuned on, and those kept aside.
+/// The results of all pools in a folder, in the order of the list: those tuned on, and those held out.
 pub fn read(folder: &Path) -> [Vec<PoolResult>; 2] {
-    let of = |kept_aside: bool| {
+    let of = |held_out: bool| {
         let wanted = pools::all()
             .into_iter()
-            .filter(|pool| pool.kept_aside == kept_aside);
+            .filter(|pool| pool.held_out == held_out);
         wanted
             .filter_map(|pool| PoolResult::read(folder, pool.name))
             .collect()
@@ -271,11 +271,11 @@ pub fn read(folder: &Path) -> [Vec<PoolResult>; 2] {
 }
 
 /// Makes the league tables and figures of a folder from its results; returns the files.
-pub fn publish(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
+pub fn publish(folder: &Path) -> Result<Vec<PathBuf>, LabError> {
     create(folder)?;
     let [tuned, aside] = read(&folder.join("results"));
     let mut files = Vec::new();
-    for (stem, results) in [("league", &tuned), ("league-kept-aside", &aside)] {
+    for (stem, results) in [("league", &tuned), ("league-held-out", &aside)] {
         if !results.is_empty() {
             files.push(tables::tidy(stem, &league::league(results)).write(folder)?);
         }

@@ -13,7 +13,7 @@ const PAD: f64 = 16.0;
 /// Between the means and the pools.
 const GAP: f64 = 10.0;
 /// The ratio at which colours are full.
-const FULL: f64 = 2.0;
+const FULL_COLOUR_RATIO: f64 = 2.0;
 
 const NOTE: &str = "1 is the reference, smaller is better; in a frame: the best of a pool.";
 
@@ -147,7 +147,7 @@ fn colour(ratio: f64) -> Colour {
     if !ratio.is_finite() {
         return Colour::GRID;
     }
-    let strength = (libm::log(ratio.max(1e-3)) / libm::log(FULL)).clamp(-1.0, 1.0);
+    let strength = (libm::log(ratio.max(1e-3)) / libm::log(FULL_COLOUR_RATIO)).clamp(-1.0, 1.0);
     let full = if strength < 0.0 { GREEN } else { ORANGE };
     mix(Colour::WHITE, full, 0.75 * strength.abs())
 }

@@ -1,7 +1,7 @@
-//! Pages of the arena in Markdown: `league.md` beside the results, and a page with prose of its own.
+//! Pages of the arena in Markdown: `league.md` beside the results, and a page with hand-written prose.
 //!
 //! What is generated stands in a page between `<!-- arena:NAME -->` and `<!-- /arena:NAME -->` and is replaced when the
-//! page is made again; everything else stays as somebody wrote it. A page that does not exist begins with all parts.
+//! page is made again; everything else stays as it was written. A page that does not exist begins with all parts.
 
 use std::path::{Path, PathBuf};
 
@@ -10,27 +10,27 @@ use dial_data::write::write_whole;
 use super::contestants::{AUTO, REFERENCE};
 use super::facts::{Facts, facts_table};
 use super::figures::curves_stem;
-use super::league::{Standing, league};
+use super::league::{LeagueRow, league};
 use super::results::PoolResult;
 use super::tables::{claims, columns, league_table, pool_table, silent};
+use crate::error::LabError;
 use crate::markdown::markdown_table;
-use crate::trouble::Trouble;
 use dial_plot::report::Table;
 use dial_plot::words::Listed;
 
 /// The parts in the order in which a new page has them.
-const PARTS: [(&str, &str); 7] = [
+const PAGE_PARTS: [(&str, &str); 7] = [
     ("played", "What was played"),
     ("claims", "What auto is to do"),
     ("league", "The league"),
-    ("kept-aside", "Pools nobody tuned on"),
+    ("held-out", "Pools that nothing was tuned on"),
     ("pools", "Pool by pool"),
     ("overview", "At a glance"),
     ("curves", "Curves"),
 ];
 
 /// How to read the league.
-const READING: &str = "rank: mean place by area over the pools. area: mean accuracy over all questions, in per cent, as are \
+const HOW_TO_READ: &str = "rank: mean place by area over the pools. area: mean accuracy over all questions, in per cent, as are \
 the accuracies after 10 to 100. ratio: mean over pools of the error area (1 − area) over that of the reference. worst gap: \
 the smallest mean difference of areas to the best of a pool, in points, paired by seed, with its 95 % interval; behind: \
 the number of pools on which that interval lies below −0.5 points. reach: the median over pools of the question at which \
@@ -39,7 +39,7 @@ questions suffice. clusters and balanced: share of clusters met and class-balanc
 and Brier: after 50 questions. ms: for asking and telling, matches sharing the cores.";
 
 /// How many contestants have a column in the table of pools.
-const COLUMNS: usize = 7;
+const MAX_CONTESTANT_COLUMNS: usize = 7;
 
 /// Number of questions of results.
 pub fn queries(results: &[PoolResult]) -> usize {
@@ -55,7 +55,7 @@ pub fn write_league(
     folder: &Path,
     tuned: &[PoolResult],
     aside: &[PoolResult],
-) -> Result<PathBuf, Trouble> {
+) -> Result<PathBuf, LabError> {
     let file = folder.join("league.md");
     let text = filled(
         &template(),
@@ -76,7 +76,7 @@ pub fn write_page(
     folder: &Path,
     tuned: &[PoolResult],
     aside: &[PoolResult],
-) -> Result<(), Trouble> {
+) -> Result<(), LabError> {
     let before = match std::fs::read_to_string(page) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => template(),
@@ -85,7 +85,7 @@ pub fn write_page(
                 "{}: {error}. Nothing was changed. Choose another --page.",
                 page.display()
             );
-            return Err(Trouble::storage(detail));
+            return Err(LabError::storage(detail));
         }
     };
     let beside = page.parent().unwrap_or(Path::new(""));
@@ -115,7 +115,7 @@ fn template() -> String {
     };
     format!(
         "# Accuracy per label\n{}",
-        PARTS.iter().map(part).collect::<String>()
+        PAGE_PARTS.iter().map(part).collect::<String>()
     )
 }
 
@@ -123,13 +123,13 @@ fn template() -> String {
 fn filled(page: &str, facts: &[Facts], [tuned, aside]: [&[PoolResult]; 2], prefix: &str) -> String {
     let (league_of, asked) = (league(tuned), queries(tuned));
     let mut text = page.to_string();
-    for (name, _) in PARTS {
+    for (name, _) in PAGE_PARTS {
         let part = match name {
             "played" => played(tuned, aside, asked),
             "claims" if league_of.iter().all(|standing| standing.name != AUTO) => {
                 format!("`{AUTO}` has not played.\n")
             }
-            "claims" => [("tuning pools", tuned), ("pools kept aside", aside)]
+            "claims" => [("tuning pools", tuned), ("held-out pools", aside)]
                 .into_iter()
                 .filter_map(|(on, results)| {
                     claims(results, &league(results), AUTO, asked).map(|table| (on, table))
@@ -142,11 +142,11 @@ fn filled(page: &str, facts: &[Facts], [tuned, aside]: [&[PoolResult]; 2], prefi
                 })
                 .joined("\n"),
             "league" => format!(
-                "{}\n{READING}\n",
+                "{}\n{HOW_TO_READ}\n",
                 league_part("All tuning pools.", &league_of, asked)
             ),
-            "kept-aside" if aside.is_empty() => "Not played.\n".into(),
-            "kept-aside" => league_part("The pools kept aside.", &league(aside), queries(aside)),
+            "held-out" if aside.is_empty() => "Not played.\n".into(),
+            "held-out" => league_part("The held-out pools.", &league(aside), queries(aside)),
             "pools" => {
                 let known = if facts.is_empty() {
                     String::new()
@@ -199,7 +199,7 @@ fn played(tuned: &[PoolResult], aside: &[PoolResult], queries: usize) -> String 
     };
     let can = silent(tuned);
     let mut text = format!(
-        "{} pools to tune on and {} kept aside, {} contestants, {seeds} seeds, one initial label of each class, {queries} \
+        "{} pools to tune on and {} held out, {} contestants, {seeds} seeds, one initial label of each class, {queries} \
          questions. The reference is `{REFERENCE}`.\n",
         tuned.len(),
         aside.len(),
@@ -215,14 +215,18 @@ fn played(tuned: &[PoolResult], aside: &[PoolResult], queries: usize) -> String 
     text
 }
 
-fn league_part(caption: &str, table: &[Standing], queries: usize) -> String {
+fn league_part(caption: &str, table: &[LeagueRow], queries: usize) -> String {
     captioned(&league_table(caption, table, queries))
 }
 
-fn pools_part(tuned: &[PoolResult], aside: &[PoolResult], table: &[Standing]) -> String {
+fn pools_part(tuned: &[PoolResult], aside: &[PoolResult], table: &[LeagueRow]) -> String {
     let all: Vec<PoolResult> = tuned.iter().chain(aside).cloned().collect();
     let caption = "Area in per cent with its 95 % interval; bold: the best of all contestants, also of those without a column.";
-    captioned(&pool_table(caption, &all, &columns(table, COLUMNS)))
+    captioned(&pool_table(
+        caption,
+        &all,
+        &columns(table, MAX_CONTESTANT_COLUMNS),
+    ))
 }
 
 fn overviews(aside: &[PoolResult], prefix: &str) -> String {
@@ -230,7 +234,7 @@ fn overviews(aside: &[PoolResult], prefix: &str) -> String {
         |stem: &str| format!("![Ratios of error areas to the reference]({prefix}{stem}.svg)\n");
     let mut text = picture("overview");
     if !aside.is_empty() {
-        text += &format!("\n{}", picture("overview-kept-aside"));
+        text += &format!("\n{}", picture("overview-held-out"));
     }
     text
 }
@@ -263,7 +267,7 @@ mod tests {
         assert_eq!(replaced(&once, "league", "new"), once);
         assert_eq!(replaced("no marks", "league", "new"), "no marks");
         assert!(
-            PARTS
+            PAGE_PARTS
                 .iter()
                 .all(|(name, _)| template().contains(&format!("<!-- arena:{name} -->")))
         );

@@ -7,7 +7,7 @@
 //! noise       answers are wrong with this probability
 //! ```
 //!
-//! Methods are tuned on the tuning pools; those kept aside are looked at in the end. Without a folder of data only the
+//! Methods are tuned on the tuning pools; those held out are looked at in the end. Without a folder of data only the
 //! generated ones can be had.
 
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ use dial_data::{Pool, ReadOptions};
 use serde_json::{Value, json};
 
 use super::generated;
+use crate::error::LabError;
 use crate::reproduce::pools::{Dataset, Origin, load, n_clusters};
-use crate::trouble::Trouble;
 
 /// The most items of a pool.
-pub const MOST: usize = 5_000;
+pub const MAX_ITEMS: usize = 5_000;
 /// The share that the rarest class of an imbalanced pool keeps.
-const RAREST: f64 = 0.05;
+const RAREST_SHARE: f64 = 0.05;
 
 /// Where the items of a pool come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,16 +60,8 @@ impl Source {
         }
     }
 
-    fn metric(self) -> Metric {
-        match self {
-            Source::Scene => Metric::Cosine,
-            Source::Paper(dataset) => dataset.metric(),
-            _ => Metric::Euclidean,
-        }
-    }
-
     /// Opens or makes the pool, whole; a small one for a quick run.
-    fn open(self, data: Option<&Path>, quick: bool) -> Result<Pool, Trouble> {
+    fn open(self, data: Option<&Path>, quick: bool) -> Result<Pool, LabError> {
         let size = |whole: usize, small: usize| if quick { small } else { whole };
         Ok(match (self, data) {
             (Source::Paper(dataset), Some(data)) => {
@@ -104,7 +96,7 @@ pub struct ArenaPool {
     /// The probability that an answer is wrong.
     pub noise: f64,
     /// Whether nothing may be tuned on it.
-    pub kept_aside: bool,
+    pub held_out: bool,
 }
 
 /// All pools, in the order of the tables.
@@ -117,7 +109,7 @@ pub fn all() -> Vec<ArenaPool> {
         modulo: None,
         imbalanced: false,
         noise: 0.0,
-        kept_aside: false,
+        held_out: false,
     };
     let mod3 = |name, source| ArenaPool {
         modulo: Some(3),
@@ -170,11 +162,11 @@ pub fn all() -> Vec<ArenaPool> {
         plain("clusters", Source::Clusters),
         plain("scene", Source::Scene),
         ArenaPool {
-            kept_aside: true,
+            held_out: true,
             ..plain("satimage", File("uci/satimage.npz"))
         },
         ArenaPool {
-            kept_aside: true,
+            held_out: true,
             ..plain("pendigits", File("uci/pendigits.npz"))
         },
     ]
@@ -208,7 +200,7 @@ impl ArenaPool {
             "modulo": self.modulo,
             "imbalanced": self.imbalanced,
             "noise": self.noise,
-            "most": MOST,
+            "most": MAX_ITEMS,
             "quick": quick,
         })
     }
@@ -217,14 +209,14 @@ impl ArenaPool {
     ///
     /// # Errors
     /// A file that is missing or cannot be read, or has no labels.
-    pub fn open(&self, data: Option<&Path>, quick: bool) -> Result<Ready, Trouble> {
+    pub fn open(&self, data: Option<&Path>, quick: bool) -> Result<Ready, LabError> {
         let mut pool = self.source.open(data, quick)?;
         let Some(labels) = pool.truth.clone() else {
             let detail = format!(
-                "{}: has no labels, and the arena needs them. Add them.",
+                "{} has no labels, and the arena needs them. Add them.",
                 self.name
             );
-            return Err(Trouble::input("I12", detail));
+            return Err(LabError::input("I12", detail));
         };
         let mut keep: Vec<usize> = (0..pool.matrix.n)
             .filter(|&row| labels.labels[row].is_some())
@@ -232,8 +224,8 @@ impl ArenaPool {
         if self.imbalanced {
             keep = thinned(&keep, &labels.labels, labels.classes.len());
         }
-        if keep.len() > MOST {
-            let drawn = Random::new(0, Purpose::User, 1).distinct(MOST, keep.len());
+        if keep.len() > MAX_ITEMS {
+            let drawn = Random::new(0, Purpose::User, 1).distinct(MAX_ITEMS, keep.len());
             keep = drawn.into_iter().map(|place| keep[place]).collect();
             keep.sort_unstable();
         }
@@ -246,17 +238,21 @@ impl ArenaPool {
         };
         let spectra = matches!(self.source, Source::Paper(dataset) if dataset.hyperspectral());
         let clusters = n_clusters(&truth);
+        let metric = match self.source {
+            Source::Paper(dataset) => dataset.metric(),
+            _ => pool.metric,
+        };
         Ok(Ready {
             pool,
             truth,
-            metric: self.source.metric(),
+            metric,
             expected_clusters: spectra.then_some(12),
             clusters,
         })
     }
 }
 
-/// The rows that are left when classes keep shares falling geometrically from 1 to [`RAREST`], in a shuffled order.
+/// The rows that are left when classes keep shares falling geometrically from 1 to [`RAREST_SHARE`], in a shuffled order.
 fn thinned(rows: &[usize], labels: &[Option<u16>], n_classes: usize) -> Vec<usize> {
     let mut random = Random::new(0, Purpose::User, 2);
     let order = random.distinct(n_classes, n_classes);
@@ -267,7 +263,7 @@ fn thinned(rows: &[usize], labels: &[Option<u16>], n_classes: usize) -> Vec<usiz
             .copied()
             .filter(|&row| labels[row] == Some(class as u16))
             .collect();
-        let share = libm::pow(RAREST, place as f64 / (n_classes.max(2) - 1) as f64);
+        let share = libm::pow(RAREST_SHARE, place as f64 / (n_classes.max(2) - 1) as f64);
         let count = ((share * own.len() as f64).round() as usize)
             .clamp(1, own.len().max(1))
             .min(own.len());
@@ -287,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_differ_and_two_pools_are_kept_aside() {
+    fn names_differ_and_two_pools_are_held_out() {
         let pools = all();
         for pool in &pools {
             assert_eq!(
@@ -299,7 +295,7 @@ mod tests {
         }
         let aside: Vec<&str> = pools
             .iter()
-            .filter(|pool| pool.kept_aside)
+            .filter(|pool| pool.held_out)
             .map(|pool| pool.name)
             .collect();
         assert_eq!(aside, ["satimage", "pendigits"]);
@@ -329,7 +325,7 @@ mod tests {
                 pool.open(None, true).unwrap(),
                 pool.open(None, true).unwrap(),
             );
-            assert!(one.pool == other.pool && one.pool.matrix.n <= MOST);
+            assert!(one.pool == other.pool && one.pool.matrix.n <= MAX_ITEMS);
             assert!(
                 one.truth.classes.iter().all(Option::is_some),
                 "{}: items without a class are left out",

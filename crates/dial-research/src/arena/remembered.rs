@@ -1,4 +1,4 @@
-//! Columns of a kernel, solved for once and shared by all matches of a pool.
+//! Columns of a propagation, solved for once and shared by all matches of a pool.
 //!
 //! The bits of a column depend on graph, τ and source alone, so a match that takes one from here asks what it would have
 //! asked. So that its times are those of a match played alone, every column that is taken is charged with the time its
@@ -11,20 +11,20 @@ use std::time::Instant;
 use dial::propagation::Column;
 use dial::{Control, NodeId, Propagation, Result};
 
-/// At most so many bytes of columns for all kernels of a pool.
-const ROOM: usize = 240 << 20;
+/// The most bytes of columns that are kept for all propagations of a pool.
+const MAX_COLUMN_BYTES: usize = 240 << 20;
 
 /// The bytes that columns may still take.
 pub struct Room(AtomicUsize);
 
 impl Default for Room {
     fn default() -> Room {
-        Room(AtomicUsize::new(ROOM))
+        Room(AtomicUsize::new(MAX_COLUMN_BYTES))
     }
 }
 
 impl Room {
-    /// Takes so many bytes, if they are there.
+    /// Reserves bytes, if that many are free.
     fn take(&self, bytes: usize) -> bool {
         self.0
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
@@ -34,9 +34,9 @@ impl Room {
     }
 }
 
-/// A kernel with columns that were solved for before.
+/// A propagation with columns that were solved for before.
 pub struct Remembered<'a> {
-    kernel: Arc<dyn Propagation + 'a>,
+    propagation: Arc<dyn Propagation + 'a>,
     /// The column of every node and the nanoseconds it took, where there was room.
     columns: Vec<OnceLock<(Column, u64)>>,
     room: Arc<Room>,
@@ -44,10 +44,10 @@ pub struct Remembered<'a> {
 
 impl<'a> Remembered<'a> {
     /// Nothing remembered yet.
-    pub fn new(kernel: Arc<dyn Propagation + 'a>, room: Arc<Room>) -> Remembered<'a> {
+    pub fn new(propagation: Arc<dyn Propagation + 'a>, room: Arc<Room>) -> Remembered<'a> {
         Remembered {
-            columns: (0..kernel.n()).map(|_| OnceLock::new()).collect(),
-            kernel,
+            columns: (0..propagation.n()).map(|_| OnceLock::new()).collect(),
+            propagation,
             room,
         }
     }
@@ -59,7 +59,7 @@ impl<'a> Remembered<'a> {
 
     fn solve(&self, source: NodeId, control: &Control) -> Result<(Column, u64)> {
         let start = Instant::now();
-        let column = self.kernel.columns(&[source], control)?.remove(0);
+        let column = self.propagation.columns(&[source], control)?.remove(0);
         Ok((column, start.elapsed().as_nanos() as u64))
     }
 }
@@ -87,7 +87,7 @@ impl<'a> Lent<'a> {
 
 impl Propagation for Lent<'_> {
     fn n(&self) -> usize {
-        self.from.kernel.n()
+        self.from.propagation.n()
     }
 
     fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
@@ -108,23 +108,23 @@ impl Propagation for Lent<'_> {
     }
 
     fn raw_columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
-        self.from.kernel.raw_columns(sources, control)
+        self.from.propagation.raw_columns(sources, control)
     }
 
     fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {
-        self.from.kernel.spread(values, control)
+        self.from.propagation.spread(values, control)
     }
 
-    fn peaks(&self, control: &Control) -> Result<Option<Vec<f64>>> {
-        self.from.kernel.peaks(control)
+    fn inverse_diagonal(&self, control: &Control) -> Result<Option<Vec<f64>>> {
+        self.from.propagation.inverse_diagonal(control)
     }
 
     fn source_value(&self) -> f64 {
-        self.from.kernel.source_value()
+        self.from.propagation.source_value()
     }
 
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {
-        self.from.kernel.reaches(source, node)
+        self.from.propagation.reaches(source, node)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! area           mean accuracy over all questions, the initial state among them
-//! at_10 ...      accuracy after so many questions
+//! at_10 ...      accuracy after that many questions
 //! clusters       share of the clusters met, mean over all questions
 //! balanced       class-balanced accuracy, mean over all questions
 //! ece_50, brier_50   expected calibration error and Brier score after 50 questions (after the last, if there are fewer)
@@ -23,17 +23,17 @@ use super::contestants::REFERENCE;
 use super::matches::{
     ACCURACY, BALANCED, BRIER, CALIBRATION, CLUSTERS, EXPECTED, JUDGED, Rows, SECONDS,
 };
-use crate::trouble::Trouble;
+use crate::error::LabError;
 use dial_plot::stats::{Band, band, first_reaching, interval, pooled};
 
-/// The questions after which accuracies are told.
+/// The questions after which accuracies are reported.
 pub const MILESTONES: [usize; 4] = [10, 25, 50, 100];
 
-/// The question after which calibration is told.
+/// The question after which calibration is reported.
 const CALIBRATED_AT: usize = 50;
 
 /// What follows the name of a contestant that is judged in its own classifier.
-pub const OWN: &str = " (own classifier)";
+pub const OWN_CLASSIFIER_SUFFIX: &str = " (own classifier)";
 
 /// What is measured, in the order of [`Run::values`].
 pub const MEASURES: [&str; 12] = [
@@ -65,7 +65,7 @@ pub const BRIER_SCORE: usize = 8;
 /// Seconds a question.
 pub const TIME: usize = 9;
 /// Question at which the reference is reached.
-pub const REACH: usize = 10;
+pub const REACHED_AT: usize = 10;
 /// Whether the accuracy was where it was expected.
 pub const INSIDE: usize = 11;
 
@@ -74,7 +74,7 @@ pub const INSIDE: usize = 11;
 pub struct Run {
     /// Its seed.
     pub seed: usize,
-    /// The [`MEASURES`]; what there is not, is NaN.
+    /// The [`MEASURES`]; NaN where there is none.
     pub values: [f64; MEASURES.len()],
 }
 
@@ -194,7 +194,7 @@ fn values(rows: &Rows, column: usize, target: f64) -> [f64; MEASURES.len()] {
     ]
 }
 
-/// The entries of a pool from the records of its contestants: the name, whether it has a classifier of its own, and its
+/// The entries of a pool from the records of its contestants: the name, whether it has its own classifier, and its
 /// matches. `known` says where the reference ended in matches of earlier days.
 pub fn entries(played: &[(String, bool, Vec<Match>)], known: &[(usize, f64)]) -> Vec<Entry> {
     let end = |(seed, rows): &Match| (*seed, rows.last().map_or(f64::NAN, |row| row[ACCURACY]));
@@ -208,7 +208,7 @@ pub fn entries(played: &[(String, bool, Vec<Match>)], known: &[(usize, f64)]) ->
         entries.push(Entry::new(name.clone(), matches, ACCURACY, &targets));
         if *judged {
             entries.push(Entry::new(
-                format!("{name}{OWN}"),
+                format!("{name}{OWN_CLASSIFIER_SUFFIX}"),
                 matches,
                 JUDGED,
                 &targets,
@@ -233,7 +233,7 @@ impl PoolResult {
                 .iter()
                 .position(|known| known.name == entry.name)
             {
-                Some(place) if replaces(entry.name.trim_end_matches(OWN)) => {
+                Some(place) if replaces(entry.name.trim_end_matches(OWN_CLASSIFIER_SUFFIX)) => {
                     self.entries[place] = entry
                 }
                 Some(place) => self.entries[place] = self.entries[place].clone().and(entry),
@@ -243,7 +243,7 @@ impl PoolResult {
         self
     }
 
-    /// Where the reference ended after so many questions, seed by seed, less what rounding may have added; nothing for
+    /// The final accuracy of the reference after a number of questions, seed by seed, less what rounding may have added; nothing for
     /// another number than the last milestone.
     pub fn targets(&self, queries: usize) -> Vec<(usize, f64)> {
         let last = MILESTONES.len() - 1;
@@ -252,15 +252,20 @@ impl PoolResult {
             .filter(|_| queries == MILESTONES[last])
             .map_or(&[][..], |entry| &entry.runs);
         runs.iter()
-            .map(|run| (run.seed, run.values[FIRST_MILESTONE + last] - 0.5 / PLACES))
+            .map(|run| {
+                (
+                    run.seed,
+                    run.values[FIRST_MILESTONE + last] - 0.5 / MEASURE_SCALE,
+                )
+            })
             .collect()
     }
 
     /// Writes both files of the pool.
-    pub fn write(&self, folder: &Path) -> Result<(), Trouble> {
+    pub fn write(&self, folder: &Path) -> Result<(), LabError> {
         let row = |entry: &Entry, run: &Run| {
             let mut row = row![entry.name.clone(), run.seed];
-            row.extend(run.values.map(|value| rounded(value, PLACES).into()));
+            row.extend(run.values.map(|value| rounded(value, MEASURE_SCALE).into()));
             row
         };
         let rows = self
@@ -329,15 +334,15 @@ impl PoolResult {
     }
 }
 
-/// Measures are kept to so many parts of one.
-const PLACES: f64 = 1e5;
+/// Measures are rounded to this many parts of one.
+const MEASURE_SCALE: f64 = 1e5;
 
 /// The name of a contestant's column of half-widths.
 fn half_width(name: &str) -> String {
     format!("{name} ±")
 }
 
-/// A number to so many parts of one, if there is one.
+/// A number rounded to parts of one, if there is one.
 fn rounded(value: f64, places: f64) -> Option<f64> {
     value.is_finite().then(|| (value * places).round() / places)
 }
@@ -406,7 +411,10 @@ mod tests {
         let [first, second] = [&entries[1].runs[0].values, &entries[1].runs[1].values];
         // (0.2 + 0.8 + 0.9 + 1)/4; the reference ends at 0.8, which is there at question 1, and at 0.4, which never is.
         assert!((first[AREA] - 0.725).abs() < 1e-12);
-        assert_eq!((first[REACH], second[REACH].is_nan()), (1.0, true));
+        assert_eq!(
+            (first[REACHED_AT], second[REACHED_AT].is_nan()),
+            (1.0, true)
+        );
         // Seconds 1, 2 and 3 of the questions, not those of the start; calibration after the last of three questions.
         assert_eq!(
             (

@@ -4,15 +4,15 @@ use dial_data::row;
 use serde_json::{Map, Value, json};
 
 use super::contestants::{AUTO, REFERENCE};
-use super::league::{Standing, batches, can_tell, gap, rank, ratio, reach};
+use super::league::{LeagueRow, batches, can_tell, gap, rank, ratio, reach};
 use super::results::{AREA, Entry, INSIDE, MILESTONES, PoolResult};
-use crate::written::Tidy;
+use crate::output::Tidy;
 use dial_plot::report::Table;
 use dial_plot::stats::{Interval, interval, mean};
 use dial_plot::words::Listed;
 
 /// The league for people.
-pub fn league_table(caption: &str, table: &[Standing], queries: usize) -> Table {
+pub fn league_table(caption: &str, table: &[LeagueRow], queries: usize) -> Table {
     let milestones = || MILESTONES.iter().filter(|m| **m <= queries);
     let header = format!(
         " | rank | area | {}ratio | worst gap | behind | reach | in half | clusters | balanced | ECE | Brier | ms",
@@ -23,7 +23,7 @@ pub fn league_table(caption: &str, table: &[Standing], queries: usize) -> Table 
         .map(|standing| standing.pools)
         .max()
         .unwrap_or(0);
-    let row = |standing: &Standing| {
+    let row = |standing: &LeagueRow| {
         let name = match standing.pools {
             all if all == most => standing.name.clone(),
             some => format!("{} ({some} of {most} pools)", standing.name),
@@ -98,8 +98,8 @@ pub fn pool_table(caption: &str, results: &[PoolResult], names: &[&str]) -> Tabl
 }
 
 /// The league for machines.
-pub fn tidy(stem: &str, table: &[Standing]) -> Tidy {
-    let row = |standing: &Standing| {
+pub fn tidy(stem: &str, table: &[LeagueRow]) -> Tidy {
+    let row = |standing: &LeagueRow| {
         let worst = standing.worst();
         let [at_10, at_25, at_50, at_100] = standing.at;
         row![
@@ -173,9 +173,9 @@ pub fn differences(results: &[&PoolResult]) -> Tidy {
 }
 
 /// The league as JSON.
-pub fn to_json(table: &[Standing]) -> Value {
+pub fn to_json(table: &[LeagueRow]) -> Value {
     let number = |value: f64| value.is_finite().then_some(value);
-    let one = |standing: &Standing| {
+    let one = |standing: &LeagueRow| {
         let worst = standing.worst().map(|gap| {
             json!({ "pool": gap.pool, "best": gap.best, "mean": number(gap.difference.mean),
                     "half_width": number(gap.difference.half_width) })
@@ -200,14 +200,14 @@ pub fn to_json(table: &[Standing]) -> Value {
 /// What must hold of a contestant, and whether it does: a row for every claim.
 pub fn claims(
     results: &[PoolResult],
-    table: &[Standing],
+    table: &[LeagueRow],
     name: &str,
     queries: usize,
 ) -> Option<Table> {
     let own = table.iter().find(|standing| standing.name == name)?;
     let rival =
-        |standing: &&Standing| standing.pools == own.pools && !standing.name.contains(":batch=");
-    let rivals: Vec<&Standing> = table
+        |standing: &&LeagueRow| standing.pools == own.pools && !standing.name.contains(":batch=");
+    let rivals: Vec<&LeagueRow> = table
         .iter()
         .filter(rival)
         .filter(|standing| standing.name != name)
@@ -314,7 +314,7 @@ pub fn claims(
 }
 
 /// The contestants worth a column: `auto`, the reference, then the best of the league.
-pub fn columns(table: &[Standing], most: usize) -> Vec<&str> {
+pub fn columns(table: &[LeagueRow], most: usize) -> Vec<&str> {
     let named = [AUTO, REFERENCE]
         .into_iter()
         .filter(|name| table.iter().any(|standing| standing.name == *name));
@@ -349,7 +349,7 @@ fn percent(value: f64) -> String {
     plain(100.0 * value, 1)
 }
 
-/// A number with so many places, or a dash.
+/// A number with the given number of decimals, or a dash.
 fn plain(value: f64, places: usize) -> String {
     if value.is_finite() {
         format!("{value:.places$}").replace('-', "−")

@@ -14,7 +14,7 @@ use dial::seed::{Purpose, Random};
 use dial::{Control, Result};
 use dial_data::write::Cell;
 
-use super::{Drawn, Finding, Outcome, Settings, Tidy, Verdict};
+use super::{Drawn, Finding, Outcome, ReproduceOptions, Tidy, Verdict};
 use dial_plot::chart::{Colour, Point, Stroke};
 use dial_plot::plot::{Colouring, Grid, Overlay, OverlayKind, Panel, Scatter};
 use dial_plot::report::Table;
@@ -87,7 +87,7 @@ fn probabilities(classes: &[usize], certainty: f64) -> Vec<Vec<f64>> {
 ///
 /// # Errors
 /// Cancelled.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
+pub fn run(settings: &ReproduceOptions, control: &Control) -> Result<Outcome> {
     control.check()?;
     let clusters = Clusters::draw(if settings.quick { 12 } else { 80 }, settings.seed);
     let kernel = clusters.kernel();
@@ -272,9 +272,9 @@ mod tests {
     #[test]
     fn the_example_comes_out_exactly() {
         let outcome = run(
-            &Settings {
+            &ReproduceOptions {
                 quick: true,
-                ..Settings::default()
+                ..ReproduceOptions::default()
             },
             &Control::new(),
         )

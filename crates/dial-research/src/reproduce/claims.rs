@@ -5,17 +5,17 @@
 //! at most one point behind the best of the rivals, which is chosen after the fact: a hard test.
 
 use super::lines::*;
+use super::method_result::{MethodResult, OWN_CLASSIFIER_SUFFIX};
 use super::pools::Dataset;
-use super::standing::{OWN, Standing};
 use super::{Finding, Verdict};
 use dial_plot::stats::{Interval, interval};
 use dial_plot::words::Listed;
 
 /// How far behind still counts as comparable.
-const COMPARABLE: f64 = 0.01;
+const COMPARABLE_GAP: f64 = 0.01;
 
 /// The findings on one pool; claims about methods that were not run are left out.
-pub fn on_pool(dataset: Dataset, standings: &[Standing]) -> Vec<Finding> {
+pub fn on_pool(dataset: Dataset, standings: &[MethodResult]) -> Vec<Finding> {
     let mut findings = vec![comparable(standings)];
     match dataset {
         Dataset::MnistSmall | Dataset::FashionMnistSmall => {
@@ -41,7 +41,7 @@ pub fn on_pool(dataset: Dataset, standings: &[Standing]) -> Vec<Finding> {
 }
 
 /// Over all pools: the mean rank of every method that was run on each of them. Half a rank is within the noise.
-pub fn overall(pools: &[Vec<Standing>]) -> Option<Finding> {
+pub fn overall(pools: &[Vec<MethodResult>]) -> Option<Finding> {
     if pools.len() < 2 {
         return None;
     }
@@ -53,9 +53,9 @@ pub fn overall(pools: &[Vec<Standing>]) -> Option<Finding> {
     let candidates = pools[0]
         .iter()
         .map(|s| s.method.as_str())
-        .filter(|name| !name.ends_with(OWN));
+        .filter(|name| !name.ends_with(OWN_CLASSIFIER_SUFFIX));
     let names: Vec<&str> = candidates.filter(|name| everywhere(name)).collect();
-    let rank = |pool: &Vec<Standing>, name: &str| {
+    let rank = |pool: &Vec<MethodResult>, name: &str| {
         let area = |name: &str| find(pool, name).map_or(f64::NAN, |s| s.area().mean);
         1 + names
             .iter()
@@ -92,7 +92,7 @@ pub fn overall(pools: &[Vec<Standing>]) -> Option<Finding> {
     ))
 }
 
-fn named(standings: &[Standing], finding: Finding) -> Finding {
+fn named(standings: &[MethodResult], finding: Finding) -> Finding {
     let pool = standings
         .first()
         .map_or("", |standing| standing.pool.as_str());
@@ -102,12 +102,12 @@ fn named(standings: &[Standing], finding: Finding) -> Finding {
     }
 }
 
-fn find<'s>(standings: &'s [Standing], name: &str) -> Option<&'s Standing> {
+fn find<'s>(standings: &'s [MethodResult], name: &str) -> Option<&'s MethodResult> {
     standings.iter().find(|standing| standing.method == name)
 }
 
 /// The best by area among some methods, as far as they were run.
-fn best<'s>(standings: &'s [Standing], names: &[&str]) -> Option<&'s Standing> {
+fn best<'s>(standings: &'s [MethodResult], names: &[&str]) -> Option<&'s MethodResult> {
     let run = names.iter().filter_map(|name| find(standings, name));
     run.max_by(|a, b| a.area().mean.total_cmp(&b.area().mean))
 }
@@ -128,7 +128,7 @@ fn points(difference: Interval) -> String {
     }
 }
 
-fn area(standing: &Standing) -> String {
+fn area(standing: &MethodResult) -> String {
     format!("{} {:.1} %", standing.method, 100.0 * standing.area().mean)
 }
 
@@ -149,11 +149,11 @@ fn all_surely(ahead: bool, differences: &[Interval]) -> Verdict {
 }
 
 /// A method with the difference of another to it.
-fn beside(standing: &Standing, difference: Interval) -> String {
+fn beside(standing: &MethodResult, difference: Interval) -> String {
     format!("{} ({})", area(standing), points(difference))
 }
 
-fn comparable(standings: &[Standing]) -> Option<Finding> {
+fn comparable(standings: &[MethodResult]) -> Option<Finding> {
     let (small, spectral) = ([VOPT_FULL, SIGMA_FULL], [VOPT, SIGMA, MCVOPT]);
     let rivals = [&[LAND, LAND_AUTHORS][..], &small, &spectral].concat();
     let (rival, prop) = (best(standings, &rivals)?, find(standings, DIR_VAR_PROP)?);
@@ -161,7 +161,7 @@ fn comparable(standings: &[Standing]) -> Option<Finding> {
     let (ours, bests) = (prop.ahead_of(rival), dirichlet.ahead_of(rival));
     let beyond = |difference: Interval| {
         surely(Interval {
-            mean: difference.mean + COMPARABLE,
+            mean: difference.mean + COMPARABLE_GAP,
             ..difference
         })
     };
@@ -182,13 +182,13 @@ fn comparable(standings: &[Standing]) -> Option<Finding> {
     ))
 }
 
-fn best_on_small(standings: &[Standing]) -> Finding {
-    let mut shown: Vec<&Standing> = standings
+fn best_on_small(standings: &[MethodResult]) -> Finding {
+    let mut shown: Vec<&MethodResult> = standings
         .iter()
-        .filter(|s| s.shown && !s.method.ends_with(OWN))
+        .filter(|s| s.shown && !s.method.ends_with(OWN_CLASSIFIER_SUFFIX))
         .collect();
     shown.sort_by(|a, b| b.area().mean.total_cmp(&a.area().mean));
-    let named = |s: &&&Standing| [MCVOPT, SIGMA_FULL].contains(&s.method.as_str());
+    let named = |s: &&&MethodResult| [MCVOPT, SIGMA_FULL].contains(&s.method.as_str());
     let rival = shown.iter().find(|s| !named(s));
     let ahead: Vec<Interval> = shown
         .iter()
@@ -206,7 +206,7 @@ fn best_on_small(standings: &[Standing]) -> Finding {
     )
 }
 
-fn spectral_sigma_beside_full(standings: &[Standing]) -> Option<Finding> {
+fn spectral_sigma_beside_full(standings: &[MethodResult]) -> Option<Finding> {
     let (spectral, full) = (find(standings, SIGMA)?, find(standings, SIGMA_FULL)?);
     let difference = spectral.ahead_of(full);
     Some(Finding::new(
@@ -221,7 +221,7 @@ fn spectral_sigma_beside_full(standings: &[Standing]) -> Option<Finding> {
     ))
 }
 
-fn spectral_sigma_on_large(standings: &[Standing]) -> Option<Finding> {
+fn spectral_sigma_on_large(standings: &[MethodResult]) -> Option<Finding> {
     let sigma = find(standings, SIGMA)?;
     let rivals = [find(standings, VOPT)?, find(standings, MCVOPT)?];
     let differences = rivals.map(|rival| sigma.ahead_of(rival));
@@ -233,7 +233,7 @@ fn spectral_sigma_on_large(standings: &[Standing]) -> Option<Finding> {
     ))
 }
 
-fn proportional_best(standings: &[Standing]) -> Option<Finding> {
+fn proportional_best(standings: &[MethodResult]) -> Option<Finding> {
     let others: Vec<&str> = standings
         .iter()
         .map(|s| s.method.as_str())
@@ -252,7 +252,7 @@ fn proportional_best(standings: &[Standing]) -> Option<Finding> {
     ))
 }
 
-fn laplace_margin_poor(standings: &[Standing]) -> Option<Finding> {
+fn laplace_margin_poor(standings: &[MethodResult]) -> Option<Finding> {
     let (margin, random) = (find(standings, UNC_SM)?, find(standings, RANDOM)?);
     let difference = margin.ahead_of(random);
     Some(Finding::new(
@@ -267,7 +267,7 @@ fn laplace_margin_poor(standings: &[Standing]) -> Option<Finding> {
     ))
 }
 
-fn land_weak(standings: &[Standing]) -> Option<Finding> {
+fn land_weak(standings: &[MethodResult]) -> Option<Finding> {
     let land = find(standings, LAND)?;
     let (prop, random) = (find(standings, DIR_VAR_PROP)?, find(standings, RANDOM)?);
     let (to_prop, to_random) = (land.ahead_of(prop), land.ahead_of(random));
@@ -285,11 +285,11 @@ fn land_weak(standings: &[Standing]) -> Option<Finding> {
     ))
 }
 
-fn land_in_its_own_classifier(standings: &[Standing]) -> Option<Finding> {
+fn land_in_its_own_classifier(standings: &[MethodResult]) -> Option<Finding> {
     let land = find(standings, LAND)?;
-    let own = find(standings, &format!("{LAND}{OWN}"))?;
+    let own = find(standings, &format!("{LAND}{OWN_CLASSIFIER_SUFFIX}"))?;
     let difference = own.ahead_of(land);
-    let end = |standing: &'_ Standing| standing.at.last().map_or(Vec::new(), |at| at.1.clone());
+    let end = |standing: &'_ MethodResult| standing.at.last().map_or(Vec::new(), |at| at.1.clone());
     let pairs = end(own).into_iter().zip(end(land));
     let at_end = interval(pairs.map(|(own, land)| own - land));
     Some(Finding::new(
@@ -311,8 +311,8 @@ mod tests {
     use super::*;
 
     /// A method whose trials have these areas.
-    fn standing(method: &str, areas: [f64; 3]) -> Standing {
-        Standing {
+    fn standing(method: &str, areas: [f64; 3]) -> MethodResult {
+        MethodResult {
             pool: "pool".into(),
             method: method.into(),
             shown: true,
@@ -322,7 +322,7 @@ mod tests {
         }
     }
 
-    fn verdict(standings: &[Standing], dataset: Dataset, piece: &str) -> Verdict {
+    fn verdict(standings: &[MethodResult], dataset: Dataset, piece: &str) -> Verdict {
         let findings = on_pool(dataset, standings);
         let found = findings
             .iter()
@@ -419,12 +419,12 @@ mod tests {
             [Verdict::Supported, Verdict::Mixed, Verdict::NotSupported]
         );
         let own = |area: f64, end: f64| {
-            let own = Standing {
+            let own = MethodResult {
                 at: vec![(100, vec![end; 3])],
-                ..standing(&format!("{LAND}{OWN}"), [area; 3])
+                ..standing(&format!("{LAND}{OWN_CLASSIFIER_SUFFIX}"), [area; 3])
             };
             let all = [
-                Standing {
+                MethodResult {
                     at: vec![(100, vec![0.8; 3])],
                     ..standing(LAND, [0.8; 3])
                 },

@@ -11,7 +11,6 @@ use std::time::Instant;
 use dial::belief::prior::Prior;
 use dial::classifiers::Classifier;
 use dial::knn::approximate::Search;
-use dial::propagation::tau::Tau;
 use dial::simulate::{Plan, Record, Truth, trial};
 use dial::{Config, Control, Engine, Metric};
 use dial_baselines::land::Ranking;
@@ -19,13 +18,13 @@ use dial_baselines::methods::Workbench;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::Settings;
+use super::ReproduceOptions;
 use super::lines::{Line, Source, lines};
 use super::pools::{Dataset, Loaded, load, n_clusters};
 use crate::cells::Cells;
-use crate::trouble::Trouble;
+use crate::error::LabError;
 use dial_plot::chart::Canvas;
-use dial_plot::plot::{Lacking, scene_map};
+use dial_plot::plot::{ClassMap, scene_map};
 
 /// What a curve experiment does with one pool.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +43,7 @@ pub struct Protocol {
 
 impl Protocol {
     /// The paper's protocol for a pool, or a short one.
-    pub fn of(dataset: Dataset, settings: &Settings) -> Protocol {
+    pub fn of(dataset: Dataset, settings: &ReproduceOptions) -> Protocol {
         let spectra = dataset.hyperspectral();
         Protocol {
             dataset,
@@ -78,12 +77,8 @@ impl Protocol {
     }
 }
 
-/// The paper's neighbours.
-pub use dial::config::NEIGHBOURS;
-/// The paper's regularisation.
-pub const TAU: f64 = 0.1;
-/// Eigenpairs of the spectral methods.
-pub const EIGENPAIRS: usize = 50;
+pub use dial::config::{DEFAULT_K as NEIGHBOURS, PAPER_TAU as TAU};
+pub use dial_baselines::methods::EIGENPAIRS;
 
 /// One line with its trials.
 pub struct Curve {
@@ -134,7 +129,13 @@ impl Scene {
         for ((row, column), class) in self.rows.iter().zip(&self.columns).zip(&self.classes) {
             classes[row * columns + column] = Some(*class);
         }
-        scene_map(rows, columns, classes, self.names.clone(), Lacking::Label)
+        scene_map(ClassMap {
+            rows,
+            columns,
+            classes,
+            names: self.names.clone(),
+            ..ClassMap::default()
+        })
     }
 }
 
@@ -151,7 +152,7 @@ pub const HEADER: [&str; 8] = [
 ];
 /// Places in [`HEADER`].
 pub const NODE: usize = 1;
-/// The class told.
+/// The class of the label.
 pub const CLASS: usize = 2;
 /// Labels so far.
 pub const LABELLED: usize = 3;
@@ -180,22 +181,24 @@ fn row(record: &Record) -> Vec<f64> {
 /// The paper's settings, with a metric; its neighbours are the true ones, however large the pool.
 pub fn paper(metric: Metric) -> Config {
     Config {
-        k: NEIGHBOURS,
         metric,
         search: Search::Exact,
-        tau: Tau::Number(TAU),
         ..Config::paper()
     }
 }
 
 /// The workbench of a pool, with the paper's settings.
-pub fn workbench<'a>(loaded: &'a Loaded, control: &Control) -> Result<Workbench<'a>, Trouble> {
+pub fn workbench<'a>(loaded: &'a Loaded, control: &Control) -> Result<Workbench<'a>, LabError> {
     let (features, config) = (loaded.pool.matrix.features()?, paper(loaded.metric));
     Ok(Workbench::build(features, &config, EIGENPAIRS, control)?)
 }
 
 /// Runs all lines of a pool, or takes up where an earlier run stopped.
-pub fn study(dataset: Dataset, settings: &Settings, control: &Control) -> Result<Study, Trouble> {
+pub fn study(
+    dataset: Dataset,
+    settings: &ReproduceOptions,
+    control: &Control,
+) -> Result<Study, LabError> {
     let protocol = Protocol::of(dataset, settings);
     let loaded = load(dataset, &settings.origin)?;
     let truth = loaded.truth(protocol.modulo)?;
@@ -242,7 +245,7 @@ pub fn study(dataset: Dataset, settings: &Settings, control: &Control) -> Result
     })
 }
 
-/// The settings with those of every line, for whoever wants to repeat one by hand.
+/// The settings with those of every line, so that a line can be repeated by hand.
 fn with_lines(mut stored: Value, dataset: Dataset) -> Value {
     let line = |line: Line| {
         let asked = match line.source {
@@ -262,7 +265,7 @@ fn with_lines(mut stored: Value, dataset: Dataset) -> Value {
 /// Everything the trials of a pool share.
 struct Runner<'r, 'a> {
     protocol: Protocol,
-    settings: &'r Settings,
+    settings: &'r ReproduceOptions,
     truth: &'r Truth,
     loaded: &'r Loaded,
     bench: &'r Workbench<'a>,
@@ -271,7 +274,7 @@ struct Runner<'r, 'a> {
 
 impl<'a> Runner<'_, 'a> {
     /// The trials of a line: those on disk, the others in parallel.
-    fn curve(&self, line: Line, control: &Control) -> Result<Curve, Trouble> {
+    fn curve(&self, line: Line, control: &Control) -> Result<Curve, LabError> {
         let name = |t: usize| format!("{}/{t:03}", line.stem);
         let mut trials: Vec<Option<Vec<Vec<f64>>>> = (0..self.settings.trials)
             .map(|t| {
@@ -296,7 +299,7 @@ impl<'a> Runner<'_, 'a> {
                 &format!("{}, {}", line.name, self.loaded.name),
                 missing.len() * self.protocol.queries,
             );
-            let run = |&t: &usize| -> Result<Vec<Vec<f64>>, Trouble> {
+            let run = |&t: &usize| -> Result<Vec<Vec<f64>>, LabError> {
                 let rows = self.trial(&engine, t, &plan, control)?;
                 self.cells.put(&name(t), &HEADER, &rows)?;
                 Ok(rows)
@@ -325,7 +328,7 @@ impl<'a> Runner<'_, 'a> {
     }
 
     /// The engine of the trials of a line.
-    fn engine(&self, line: Line, control: &Control) -> Result<Engine<'a>, Trouble> {
+    fn engine(&self, line: Line, control: &Control) -> Result<Engine<'a>, LabError> {
         let mut engine = match (line.source, &self.loaded.ranking) {
             (Source::Method(method), _) => self.bench.asking_by(method, control)?,
             (Source::AuthorsLand, Some((ranking, _))) => {
@@ -354,7 +357,7 @@ impl<'a> Runner<'_, 'a> {
         t: usize,
         plan: &Plan<'a>,
         control: &Control,
-    ) -> Result<Vec<Vec<f64>>, Trouble> {
+    ) -> Result<Vec<Vec<f64>>, LabError> {
         let engine = engine.seeded(self.settings.seed.wrapping_add(t as u64));
         let start = Instant::now();
         let clock = || start.elapsed().as_secs_f64();

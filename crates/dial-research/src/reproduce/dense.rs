@@ -13,10 +13,10 @@ use dial::acquisition::Situation;
 use dial::graph::laplacian::Normalized;
 use dial::linalg::cg::{Stop, Workspace, conjugate_gradients};
 use dial::{Acquisition, Control, Graph, NodeId, Result};
-use dial_baselines::variance_opt::{NOISE, SHIFT};
+use dial_baselines::variance_opt::{EIGENVALUE_SHIFT, LABEL_NOISE};
 use rayon::prelude::*;
 
-const BLOCK: usize = 8;
+const COLUMNS_PER_SOLVE: usize = 8;
 
 /// The covariance, row by row, and the labels it has seen.
 pub struct DenseOptimal {
@@ -28,16 +28,22 @@ impl DenseOptimal {
     /// Inverts the shifted normalised Laplacian.
     pub fn new(graph: &Graph, control: &Control) -> Result<DenseOptimal> {
         let n = graph.n();
-        let operator = Normalized::new(graph, SHIFT);
+        let operator = Normalized::new(graph, EIGENVALUE_SHIFT);
         let mut matrix = vec![0.0; n * n];
-        let blocks = matrix.par_chunks_mut(BLOCK * n).enumerate();
+        let blocks = matrix.par_chunks_mut(COLUMNS_PER_SOLVE * n).enumerate();
         blocks.try_for_each_init(Workspace::default, |workspace, (block, rows)| {
-            let b = |row: usize, c: usize| f64::from(row == block * BLOCK + c);
-            conjugate_gradients::<BLOCK>(&operator, b, Stop::default(), workspace, control)?;
+            let b = |row: usize, c: usize| f64::from(row == block * COLUMNS_PER_SOLVE + c);
+            conjugate_gradients::<COLUMNS_PER_SOLVE>(
+                &operator,
+                b,
+                Stop::default(),
+                workspace,
+                control,
+            )?;
             for (c, row) in rows.chunks_mut(n).enumerate() {
-                row.iter_mut()
-                    .enumerate()
-                    .for_each(|(node, value)| *value = workspace.solution()[node * BLOCK + c]);
+                row.iter_mut().enumerate().for_each(|(node, value)| {
+                    *value = workspace.solution()[node * COLUMNS_PER_SOLVE + c]
+                });
             }
             control.check()
         })?;
@@ -59,7 +65,7 @@ impl Acquisition for DenseOptimal {
         );
         for &node in &now.order[applied.len()..] {
             let column = matrix[node.index() * self.n..][..self.n].to_vec();
-            let scale = 1.0 / (NOISE + column[node.index()]);
+            let scale = 1.0 / (LABEL_NOISE + column[node.index()]);
             matrix
                 .par_chunks_mut(self.n)
                 .zip(&column)
@@ -76,7 +82,8 @@ impl Acquisition for DenseOptimal {
             .zip(out)
             .enumerate()
             .for_each(|(node, (row, out))| {
-                *out = row.iter().fold(0.0, |sum, value| sum + value * value) / (NOISE + row[node]);
+                *out = row.iter().fold(0.0, |sum, value| sum + value * value)
+                    / (LABEL_NOISE + row[node]);
             });
         *self.state.lock().expect("no holder panics") = (matrix, applied);
         Ok(())
@@ -104,8 +111,7 @@ mod tests {
             k: 6,
             ..Config::paper()
         };
-        let found = engine::search(features, &config, &control).unwrap();
-        let graph = engine::graph_of(&found, &config, &control)
+        let graph = engine::graph(features, &config, &control)
             .unwrap()
             .to_graph();
         let start = Arc::new(FullOptimal::start(&graph, &control).unwrap());

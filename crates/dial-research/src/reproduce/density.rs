@@ -14,7 +14,7 @@
 //!
 //! Costs, for n nodes and K classes: a density O(K), a centrality O(n), an alignment O(nK), a prior O(n²K).
 
-use dial::words;
+use dial::words::words;
 
 /// Which way round the centrality is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,16 +8,16 @@ use super::curves::{
     ACCURACY, CLASS, CLUSTERS, Curve, JUDGED, LABELLED, NODE, SECONDS, Study, study,
 };
 use super::lines::Source;
+use super::method_result::{MethodResult, OWN_CLASSIFIER_SUFFIX, standings, table};
 use super::pools::Dataset;
-use super::standing::{OWN, Standing, standings, table};
-use super::{Drawn, Outcome, Settings, Tidy};
-use crate::trouble::Trouble;
+use super::{Drawn, Outcome, ReproduceOptions, Tidy};
+use crate::error::LabError;
 use dial_plot::plot::{LineChart, Series, side_by_side};
 use dial_plot::stats::{Band, band, interval};
 use dial_plot::words::Listed;
 
 /// The hyperspectral experiments: Salinas-A and Pavia (`fig:hsi-plots`, `fig:salinas-gt`).
-pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+pub fn hyperspectral(settings: &ReproduceOptions, control: &Control) -> Result<Outcome, LabError> {
     let studies =
         [Dataset::SalinasA, Dataset::Pavia].map(|dataset| study(dataset, settings, control));
     let studies = studies.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -30,7 +30,7 @@ pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, 
     let common = panels
         .iter()
         .flat_map(|panel| &panel.series)
-        .filter(|series| !series.name.ends_with(OWN));
+        .filter(|series| !series.name.ends_with(OWN_CLASSIFIER_SUFFIX));
     let lowest = common
         .flat_map(|series| series.band.low.iter().copied())
         .fold(1.0, f64::min);
@@ -70,9 +70,9 @@ pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, 
 /// An exploration experiment on one mod-3 pool (`fig:mnist`, `fig:fashionmnist` and their small versions).
 pub fn exploration(
     dataset: Dataset,
-    settings: &Settings,
+    settings: &ReproduceOptions,
     control: &Control,
-) -> Result<Outcome, Trouble> {
+) -> Result<Outcome, LabError> {
     let study = study(dataset, settings, control)?;
     let accuracy = LineChart {
         title: "(a) Accuracy".into(),
@@ -126,7 +126,10 @@ fn accuracy_chart(study: &Study) -> LineChart {
         1.0,
     );
     let own = |curve: &Curve| match (curve.line.judge, curve.line.source) {
-        (Some(_), Source::Method(_)) => Some((format!("{}{OWN}", curve.line.name), JUDGED)),
+        (Some(_), Source::Method(_)) => Some((
+            format!("{}{OWN_CLASSIFIER_SUFFIX}", curve.line.name),
+            JUDGED,
+        )),
         _ => None,
     };
     lines.extend(series(study, own, 1.0));
@@ -156,7 +159,7 @@ fn series(
 }
 
 /// Adds the tables and findings of a study.
-fn add(outcome: &mut Outcome, study: &Study, settings: &Settings) {
+fn add(outcome: &mut Outcome, study: &Study, settings: &ReproduceOptions) {
     let standings = standings(study);
     let explores = study.protocol.modulo.is_some();
     let caption = caption(study, settings);
@@ -177,7 +180,7 @@ fn add(outcome: &mut Outcome, study: &Study, settings: &Settings) {
     outcome.standings.push(standings);
 }
 
-fn caption(study: &Study, settings: &Settings) -> String {
+fn caption(study: &Study, settings: &ReproduceOptions) -> String {
     let hidden = study.curves.iter().filter(|c| !c.line.shown);
     let beside = match hidden.map(|c| c.line.name).joined(", ").as_str() {
         "" => String::new(),
@@ -190,7 +193,7 @@ fn caption(study: &Study, settings: &Settings) -> String {
 }
 
 /// Every question of every trial.
-fn runs(study: &Study, settings: &Settings) -> Tidy {
+fn runs(study: &Study, settings: &ReproduceOptions) -> Tidy {
     let mut rows = Vec::new();
     for curve in &study.curves {
         let models = [
@@ -231,7 +234,7 @@ fn runs(study: &Study, settings: &Settings) -> Tidy {
 }
 
 /// One row per method and milestone: mean and standard error.
-fn summary(study: &Study, standings: &[Standing]) -> Tidy {
+fn summary(study: &Study, standings: &[MethodResult]) -> Tidy {
     let mut rows = Vec::new();
     for standing in standings {
         let whole = [("area".to_string(), standing.areas.clone())];

@@ -15,7 +15,7 @@ pub mod learning;
 pub mod lines;
 pub mod pools;
 pub mod ssl;
-pub mod standing;
+pub mod method_result;
 pub mod timing;
 pub mod variance;
 
@@ -24,15 +24,15 @@ use std::path::{Path, PathBuf};
 use dial::Control;
 use serde_json::{Value, json};
 
+pub use crate::error::LabError;
+pub use crate::output::{Drawn, Tidy};
 pub use crate::study::{Finding, Named, Outcome, Verdict};
 use crate::study::{Run, Section, Study, version};
-pub use crate::trouble::Trouble;
-pub use crate::written::{Drawn, Tidy};
 use pools::{Dataset, Origin};
 
 /// How to run an experiment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct ReproduceOptions {
     /// The seed of the first trial; trial t has this seed plus t.
     pub seed: u64,
     /// Number of trials.
@@ -49,9 +49,9 @@ pub struct Settings {
     pub folder: PathBuf,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for ReproduceOptions {
+    fn default() -> ReproduceOptions {
+        ReproduceOptions {
             seed: 0,
             trials: 10,
             queries: 100,
@@ -208,7 +208,7 @@ fn lead(sections: &[Section]) -> String {
 
 const QUICK: &str = "quick";
 
-impl Settings {
+impl ReproduceOptions {
     fn mode(&self) -> &'static str {
         if self.quick { QUICK } else { "" }
     }
@@ -221,9 +221,9 @@ impl Settings {
 pub fn write(
     experiment: Experiment,
     outcome: &Outcome,
-    settings: &Settings,
+    settings: &ReproduceOptions,
     seconds: f64,
-) -> Result<Vec<PathBuf>, Trouble> {
+) -> Result<Vec<PathBuf>, LabError> {
     let quick = if settings.quick {
         ", quick version on generated pools"
     } else {
@@ -248,7 +248,7 @@ pub fn write(
 }
 
 /// Everything that repeats an experiment exactly.
-fn repeat(experiment: Experiment, outcome: &Outcome, settings: &Settings) -> Value {
+fn repeat(experiment: Experiment, outcome: &Outcome, settings: &ReproduceOptions) -> Value {
     let quick = if settings.quick { " --quick" } else { "" };
     let spare = if settings.spare_class_0 {
         " --spare-class-0"
@@ -272,7 +272,7 @@ fn repeat(experiment: Experiment, outcome: &Outcome, settings: &Settings) -> Val
 }
 
 /// Refuses what cannot be done before anything is: data that are missing, and a folder that holds runs of another kind.
-pub fn check(experiments: &[Experiment], settings: &Settings) -> Result<(), Trouble> {
+pub fn check(experiments: &[Experiment], settings: &ReproduceOptions) -> Result<(), LabError> {
     let mut datasets: Vec<Dataset> = experiments
         .iter()
         .flat_map(|experiment| experiment.datasets())
@@ -286,9 +286,9 @@ pub fn check(experiments: &[Experiment], settings: &Settings) -> Result<(), Trou
 /// Runs an experiment.
 pub fn run(
     experiment: Experiment,
-    settings: &Settings,
+    settings: &ReproduceOptions,
     control: &Control,
-) -> Result<Outcome, Trouble> {
+) -> Result<Outcome, LabError> {
     match experiment {
         Experiment::Variance => Ok(variance::run(settings, control)?),
         Experiment::Alignment => Ok(alignment::run(settings, control)?),

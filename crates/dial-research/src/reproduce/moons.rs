@@ -21,7 +21,7 @@ use dial_data::generate;
 use dial_data::row;
 use dial_data::write::Cell;
 
-use super::{Drawn, Finding, Outcome, Settings, Tidy, Verdict};
+use super::{Drawn, Finding, Outcome, ReproduceOptions, Tidy, Verdict};
 use dial_plot::chart::{Colour, MarkerKind, Point};
 use dial_plot::plot::{Colouring, Grid, HeatMap, Overlay, Panel, Scatter};
 use dial_plot::report::Table;
@@ -98,7 +98,7 @@ fn squared(a: Point, b: Point) -> f64 {
 ///
 /// # Errors
 /// Cancelled; a solver that does not converge.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
+pub fn run(settings: &ReproduceOptions, control: &Control) -> Result<Outcome> {
     let sample = Sample::draw(if settings.quick { 300 } else { 1500 }, settings.seed);
     let n = sample.points.len();
     let values = sample.values();
@@ -358,9 +358,9 @@ mod tests {
     #[test]
     fn poisson_follows_the_moons() {
         let outcome = run(
-            &Settings {
+            &ReproduceOptions {
                 quick: true,
-                ..Settings::default()
+                ..ReproduceOptions::default()
             },
             &Control::new(),
         )

@@ -26,8 +26,8 @@
 //! So the paper's "about 1/2" appears for some of these settings and not for others. The largest variance, and the margin
 //! with proportional sampling, missed no region in any of them.
 
-mod drawing;
-mod telling;
+mod figures;
+mod findings;
 
 use dial::policy::{Chooser, Policy, Sharpness};
 use dial::propagation::radial::{Radial, Shape};
@@ -36,7 +36,7 @@ use dial::{Control, DirichletField, Features, NodeId, Propagation, Result};
 use dial_data::generate;
 
 use super::svm::Svm;
-use super::{Outcome, Settings};
+use super::{Outcome, ReproduceOptions};
 
 /// γ: the paper's, and half of it, which is the paper's on a mixture narrower by √2.
 const GAMMAS: [f64; 2] = [2.0, 1.0];
@@ -51,7 +51,7 @@ const PER_UNIT: usize = 400;
 const INITIAL: [(f64, usize); 2] = [(-3.0, 0), (3.0, 1)];
 const QUERIES: usize = 50;
 /// Half the width of a boundary region.
-const REACH: f64 = 0.5;
+const BOUNDARY_HALF_WIDTH: f64 = 0.5;
 const EXPECTED_CLUSTERS: usize = 8;
 
 /// How a query is scored.
@@ -97,8 +97,8 @@ struct Line {
     boundaries: Vec<f64>,
     /// γ.
     gamma: f64,
-    /// K of the first grid point: by symmetry K(z, x) of any two, so many grid points apart.
-    kernel: dial::propagation::Column,
+    /// K of the first grid point: by symmetry K(z, x) of any two points, by their distance in grid points.
+    column: dial::propagation::Column,
 }
 
 impl Line {
@@ -115,19 +115,19 @@ impl Line {
         });
         let features = Features::f64(&x, count, 1)?;
         // exp(-γ r²) is the RBF of width σ = 1/√(2γ).
-        let kernel = Radial::new(
+        let radial = Radial::new(
             features,
             Shape::Rbf {
                 sigma: (0.5 / gamma).sqrt(),
             },
         )?;
-        let kernel = kernel.columns(&[NodeId(0)], control)?.remove(0);
+        let column = radial.columns(&[NodeId(0)], control)?.remove(0);
         Ok(Line {
             boundaries: boundaries(),
             gamma,
             x,
             joint,
-            kernel,
+            column,
         })
     }
 
@@ -138,7 +138,7 @@ impl Line {
     /// K(z, x) for every x.
     fn column(&self, z: usize) -> Vec<f64> {
         (0..self.x.len())
-            .map(|x| self.kernel[x.abs_diff(z)])
+            .map(|x| self.column[x.abs_diff(z)])
             .collect()
     }
 
@@ -158,7 +158,12 @@ impl Line {
 
     /// How many of the places lie in each boundary region.
     fn visits(&self, places: &[f64]) -> Vec<usize> {
-        let inside = |b: f64| places.iter().filter(|x| (**x - b).abs() <= REACH).count();
+        let inside = |b: f64| {
+            places
+                .iter()
+                .filter(|x| (**x - b).abs() <= BOUNDARY_HALF_WIDTH)
+                .count()
+        };
         self.boundaries.iter().map(|b| inside(*b)).collect()
     }
 }
@@ -192,12 +197,12 @@ struct Trial {
     asked: Vec<usize>,
     /// The class of every labelled node, initial ones first.
     labels: Vec<(usize, usize)>,
-    /// The acquisition after each of [`SHOWN`] queries.
+    /// The acquisition after each of [`DRAWN_AFTER_QUERIES`] queries.
     shown: Vec<Vec<f64>>,
 }
 
 /// After how many queries the acquisition is drawn.
-const SHOWN: [usize; 2] = [1, 30];
+const DRAWN_AFTER_QUERIES: [usize; 2] = [1, 30];
 
 /// Scores of all grid points for the labels so far.
 fn scores(line: &Line, method: Method, labels: &[(usize, usize)]) -> Result<Vec<f64>> {
@@ -225,7 +230,7 @@ fn scores(line: &Line, method: Method, labels: &[(usize, usize)]) -> Result<Vec<
                 .filter(|(_, weight)| *weight != 0.0)
             {
                 for (x, f) in decision.iter_mut().enumerate() {
-                    *f += weight * line.kernel[x.abs_diff(*node)];
+                    *f += weight * line.column[x.abs_diff(*node)];
                 }
             }
             Ok(decision.iter().map(|f| -f.abs()).collect())
@@ -248,7 +253,7 @@ fn trial(
     for question in 1..=QUERIES as u64 {
         control.check()?;
         let scores = scores(line, method, &labels)?;
-        if SHOWN.contains(&asked.len()) {
+        if DRAWN_AFTER_QUERIES.contains(&asked.len()) {
             shown.push(scores.clone());
         }
         let free = (0..line.x.len()).filter(|node| labels.iter().all(|(known, _)| known != node));
@@ -286,8 +291,8 @@ struct Arm {
     visits: Vec<Vec<usize>>,
 }
 
-/// A region counts as sampled with so many of the fifty queries.
-const ENOUGH: usize = 3;
+/// A region counts as sampled with this many of the fifty queries.
+const MIN_QUERIES: usize = 3;
 
 impl Arm {
     fn places(&self, line: &Line, trial: usize) -> Vec<f64> {
@@ -305,12 +310,12 @@ impl Arm {
 
     /// In which share of the trials a region was missed.
     fn missed(&self, region: usize) -> f64 {
-        self.share(|visits| visits[region] < ENOUGH)
+        self.share(|visits| visits[region] < MIN_QUERIES)
     }
 
     /// In which share of the trials no region was missed.
     fn complete(&self) -> f64 {
-        self.share(|visits| visits.iter().all(|v| *v >= ENOUGH))
+        self.share(|visits| visits.iter().all(|v| *v >= MIN_QUERIES))
     }
 
     fn mean_visits(&self, region: usize) -> f64 {
@@ -366,7 +371,7 @@ impl Experiment {
 ///
 /// # Errors
 /// Cancelled; a machine that does not converge.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
+pub fn run(settings: &ReproduceOptions, control: &Control) -> Result<Outcome> {
     let seeds = if settings.quick {
         3
     } else {
@@ -378,15 +383,15 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
     let (given, wide) = (one(GAMMAS[0])?, one(GAMMAS[1])?);
     control.finish();
     Ok(Outcome {
-        figures: drawing::figures(&given, &wide),
+        figures: figures::figures(&given, &wide),
         tables: vec![
-            telling::queries(&[&given, &wide], first),
-            telling::densities(&given.line),
+            findings::queries(&[&given, &wide], first),
+            findings::densities(&given.line),
         ],
-        summaries: vec![telling::summary(&given), telling::summary(&wide)],
-        findings: telling::findings(&given, &wide),
+        summaries: vec![findings::summary(&given), findings::summary(&wide)],
+        findings: findings::findings(&given, &wide),
         trials: Some(seeds as usize),
-        settings: vec![telling::settings()],
+        settings: vec![findings::settings()],
         ..Outcome::default()
     })
 }
@@ -435,9 +440,9 @@ mod tests {
 
     #[test]
     fn runs_repeat() {
-        let settings = Settings {
+        let settings = ReproduceOptions {
             quick: true,
-            ..Settings::default()
+            ..ReproduceOptions::default()
         };
         let run = || run(&settings, &Control::new()).unwrap();
         let (a, b) = (run(), run());

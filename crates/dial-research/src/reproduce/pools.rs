@@ -11,7 +11,7 @@ use dial::{Metric, NodeId};
 pub use dial_baselines::comparison::n_clusters;
 use dial_data::{ArrayData, Pool, ReadOptions};
 
-use crate::trouble::Trouble;
+use crate::error::LabError;
 use dial_plot::words::Listed;
 
 /// A pool of the paper.
@@ -38,10 +38,10 @@ struct Source {
     published: &'static str,
 }
 
-const SPECTRA: &str =
+const SPECTRA_SOURCE: &str =
     "the scenes are published at www.ehu.eus/ccwintco (Hyperspectral Remote Sensing Scenes)";
-const DIGITS: &str = "the images are published at yann.lecun.com/exdb/mnist; X holds codes of a variational autoencoder trained on them";
-const FASHION: &str = "the images are published at github.com/zalandoresearch/fashion-mnist; X holds codes of a variational autoencoder trained on them";
+const DIGITS_SOURCE: &str = "the images are published at yann.lecun.com/exdb/mnist; X holds codes of a variational autoencoder trained on them";
+const FASHION_SOURCE: &str = "the images are published at github.com/zalandoresearch/fashion-mnist; X holds codes of a variational autoencoder trained on them";
 
 impl Dataset {
     /// The name in figures and tables, as the paper writes it.
@@ -91,32 +91,32 @@ impl Dataset {
             Dataset::SalinasA => (
                 "features/salinassub.npz",
                 "aa8699968c3cff3d88030e7906255a5be5ff0aa3e642158bc7f1530ae9327555",
-                SPECTRA,
+                SPECTRA_SOURCE,
             ),
             Dataset::Pavia => (
                 "features/paviasub.npz",
                 "3a96dffb3e75975cf14a83fe8f4aa5e2e3a1e4eafd50818c2cff2e2e1019cf85",
-                SPECTRA,
+                SPECTRA_SOURCE,
             ),
             Dataset::MnistSmall => (
                 "features/mnistsmall.npz",
                 "5e3d922f29c2caba06a50c221311c08fbf55ce56023be76b4afc31c786a08ec3",
-                DIGITS,
+                DIGITS_SOURCE,
             ),
             Dataset::FashionMnistSmall => (
                 "features/fashionmnistsmall.npz",
                 "ffce87f820590c0f168c9c02b614f92d4c147fe6623da255b3eeef06c969bfaa",
-                FASHION,
+                FASHION_SOURCE,
             ),
             Dataset::Mnist => (
                 "features/mnist.npz",
                 "ce1ed611838ba567a89437edcd57b2cccb0c23a024f6b5701058b5e6043c30bc",
-                DIGITS,
+                DIGITS_SOURCE,
             ),
             Dataset::FashionMnist => (
                 "features/fashionmnist.npz",
                 "9b8e61541263e637df4f84c77b3a6a8d8b59d4ffe8577b9700cd6663d44302ec",
-                FASHION,
+                FASHION_SOURCE,
             ),
         };
         Source {
@@ -158,7 +158,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// The known labels: as they are, or modulo a number with the labels as clusters.
-    pub fn truth(&self, modulo: Option<u16>) -> Result<Truth, Trouble> {
+    pub fn truth(&self, modulo: Option<u16>) -> Result<Truth, LabError> {
         Ok(match modulo {
             Some(m) => self.labels.modulo(m)?.for_simulation(),
             None => self.labels.for_simulation(),
@@ -166,14 +166,14 @@ impl Loaded {
     }
 }
 
-/// What stands for a folder that nobody named.
-const NOWHERE: &str = "no folder of data was named";
+/// Shown instead of a folder where none was given.
+const NO_FOLDER: &str = "no folder of data was named";
 
 /// Refuses if the file of one of the pools is missing, and names all of them.
-pub fn check(datasets: &[Dataset], origin: &Origin) -> Result<(), Trouble> {
+pub fn check(datasets: &[Dataset], origin: &Origin) -> Result<(), LabError> {
     let folder = match origin {
         Origin::Generators => return Ok(()),
-        Origin::Unknown => Path::new(NOWHERE),
+        Origin::Unknown => Path::new(NO_FOLDER),
         Origin::Folder(folder) => folder,
     };
     let missing: Vec<&Dataset> = datasets
@@ -187,16 +187,16 @@ pub fn check(datasets: &[Dataset], origin: &Origin) -> Result<(), Trouble> {
 }
 
 /// Opens a pool, or makes what stands in for it.
-pub fn load(dataset: Dataset, origin: &Origin) -> Result<Loaded, Trouble> {
+pub fn load(dataset: Dataset, origin: &Origin) -> Result<Loaded, LabError> {
     match origin {
         Origin::Generators => stand_in(dataset),
-        Origin::Unknown => Err(absent(&[&dataset], Path::new(NOWHERE))),
+        Origin::Unknown => Err(absent(&[&dataset], Path::new(NO_FOLDER))),
         Origin::Folder(folder) => open(dataset, folder),
     }
 }
 
 /// Small drawn pools with the same structure: pictures of ten kinds, or spectra of six.
-fn stand_in(dataset: Dataset) -> Result<Loaded, Trouble> {
+fn stand_in(dataset: Dataset) -> Result<Loaded, LabError> {
     let name = match dataset {
         Dataset::SalinasA => "builtin:scene:576",
         Dataset::Pavia => "builtin:scene:400",
@@ -235,7 +235,7 @@ fn stand_in(dataset: Dataset) -> Result<Loaded, Trouble> {
     })
 }
 
-fn open(dataset: Dataset, folder: &Path) -> Result<Loaded, Trouble> {
+fn open(dataset: Dataset, folder: &Path) -> Result<Loaded, LabError> {
     let source = dataset.source();
     let path = folder.join(source.file);
     check(&[dataset], &Origin::Folder(folder.to_path_buf()))?;
@@ -253,10 +253,10 @@ fn open(dataset: Dataset, folder: &Path) -> Result<Loaded, Trouble> {
         ));
     }
     let labels = pool.truth.clone().ok_or_else(|| {
-        Trouble::input(
+        LabError::input(
             "I12",
             format!(
-                "{}: has no array `labels`, and an experiment needs them. Add it.",
+                "{} has no array `labels`, and an experiment needs them. Add it.",
                 path.display()
             ),
         )
@@ -285,7 +285,7 @@ fn ranking(
     path: &Path,
     file: &str,
     pool: &mut Pool,
-) -> Result<Option<(Vec<NodeId>, String)>, Trouble> {
+) -> Result<Option<(Vec<NodeId>, String)>, LabError> {
     let path = path.with_file_name(ranking_name(file));
     let Some(nodes) = integers(&path, "queries")? else {
         let name = ranking_name(file);
@@ -304,7 +304,7 @@ fn ranking(
             "{}: `queries` must name each row of the pool at most once.",
             path.display()
         );
-        return Err(Trouble::input("I12", detail));
+        return Err(LabError::input("I12", detail));
     }
     let fingerprint = dial_data::fingerprint(&path)?;
     Ok(Some((
@@ -330,7 +330,7 @@ fn ranking_name(file: &str) -> String {
 }
 
 /// An array of whole numbers of an archive, if there is such a file and such an array.
-fn integers(path: &Path, name: &str) -> Result<Option<Vec<usize>>, Trouble> {
+fn integers(path: &Path, name: &str) -> Result<Option<Vec<usize>>, LabError> {
     if !path.is_file() {
         return Ok(None);
     }
@@ -348,7 +348,7 @@ fn integers(path: &Path, name: &str) -> Result<Option<Vec<usize>>, Trouble> {
     })
 }
 
-fn absent(missing: &[&Dataset], folder: &Path) -> Trouble {
+fn absent(missing: &[&Dataset], folder: &Path) -> LabError {
     let one = |set: &&Dataset| {
         let Source {
             file,
@@ -357,7 +357,7 @@ fn absent(missing: &[&Dataset], folder: &Path) -> Trouble {
         } = set.source();
         format!("{file} for {} (SHA-256 {sha256}; {published})", set.name())
     };
-    Trouble::input(
+    LabError::input(
         "I5",
         format!(
             "{}: missing {}. Nothing was downloaded, nothing was done. Name the folder that holds `features` with --data \

@@ -18,9 +18,9 @@ use serde_json::json;
 
 use super::curves::{NEIGHBOURS, TAU, workbench};
 use super::learning::{banded, means};
+use super::method_result::percent;
 use super::pools::{Dataset, load};
-use super::standing::percent;
-use super::{Drawn, Finding, Outcome, Settings, Tidy, Trouble, Verdict};
+use super::{Drawn, Finding, LabError, Outcome, ReproduceOptions, Tidy, Verdict};
 use crate::cells::Cells;
 use dial_plot::plot::{LineChart, Series, side_by_side};
 use dial_plot::report::Table;
@@ -28,7 +28,7 @@ use dial_plot::stats::interval;
 use dial_plot::words::Listed;
 
 /// Most labels per class.
-const MOST: usize = 5;
+const MAX_LABELS: usize = 5;
 
 const MODELS: [(ModelName, &str); 5] = [
     (ModelName::Dirichlet, "Dirichlet"),
@@ -44,7 +44,7 @@ const HEADER: [&str; 2] = ["per_class", "accuracy"];
 type Accuracies = Vec<Vec<f64>>;
 
 /// Runs the experiment.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+pub fn run(settings: &ReproduceOptions, control: &Control) -> Result<Outcome, LabError> {
     let mut outcome = Outcome {
         trials: Some(settings.trials),
         ..Outcome::default()
@@ -73,10 +73,10 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
 
 fn on_pool(
     dataset: Dataset,
-    settings: &Settings,
+    settings: &ReproduceOptions,
     outcome: &mut Outcome,
     control: &Control,
-) -> Result<(String, Vec<Accuracies>), Trouble> {
+) -> Result<(String, Vec<Accuracies>), LabError> {
     let loaded = load(dataset, &settings.origin)?;
     let truth = loaded.truth(None)?;
     let stored = json!({
@@ -99,7 +99,10 @@ fn on_pool(
     let bench = workbench(&loaded, control)?;
     let mut all = Vec::new();
     for (model, name) in MODELS {
-        control.start(&format!("{}: {name}", loaded.name), settings.trials * MOST);
+        control.start(
+            &format!("{}: {name}", loaded.name),
+            settings.trials * MAX_LABELS,
+        );
         let trial = |t: usize| {
             let cell = format!("{model}/{t:03}");
             cells.get_or(&cell, &HEADER, || {
@@ -134,10 +137,10 @@ fn accuracies(
     model: ModelName,
     seed: u64,
     control: &Control,
-) -> Result<Vec<Vec<f64>>, Trouble> {
+) -> Result<Vec<Vec<f64>>, LabError> {
     let drawn = draw(truth, seed);
     let mut rows = Vec::new();
-    for m in 1..=MOST {
+    for m in 1..=MAX_LABELS {
         let labels: Vec<Vec<(NodeId, f64)>> = drawn
             .iter()
             .map(|nodes| nodes.iter().take(m).map(|&node| (node, 1.0)).collect())
@@ -162,7 +165,7 @@ fn dirichlet(
     truth: &Truth,
     labels: &[Vec<(NodeId, f64)>],
     control: &Control,
-) -> Result<f64, Trouble> {
+) -> Result<f64, LabError> {
     // The prior is the same for every class and does not change which is largest.
     let mut field = DirichletField::new(truth.classes.len(), labels.len(), 1.0);
     let propagation = &bench.engine().propagation;
@@ -185,7 +188,7 @@ fn draw(truth: &Truth, seed: u64) -> Vec<Vec<NodeId>> {
             .filter(|(_, c)| c.is_some_and(|c| c.index() == class))
             .map(|(node, _)| node)
             .collect();
-        let count = MOST.min(members.len());
+        let count = MAX_LABELS.min(members.len());
         random
             .distinct(count, members.len())
             .into_iter()
@@ -213,7 +216,7 @@ fn share_right(
 }
 
 fn chart(title: &str, accuracies: &[Accuracies]) -> LineChart {
-    let x: Vec<f64> = (1..=MOST).map(|m| m as f64).collect();
+    let x: Vec<f64> = (1..=MAX_LABELS).map(|m| m as f64).collect();
     let line = |((_, name), trials): (&(ModelName, &str), &Accuracies)| {
         Series::new(*name, &x, banded(trials))
     };
@@ -229,13 +232,15 @@ fn at(trials: &Accuracies, m: usize) -> Vec<f64> {
     trials.iter().map(|trial| trial[m - 1]).collect()
 }
 
-fn summary(name: &str, accuracies: &[Accuracies], settings: &Settings) -> Table {
+fn summary(name: &str, accuracies: &[Accuracies], settings: &ReproduceOptions) -> Table {
     let row = |((_, model), trials): (&(ModelName, &str), &Accuracies)| {
         let mut row = vec![model.to_string()];
-        row.extend((1..=MOST).map(|m| percent(&at(trials, m))));
+        row.extend((1..=MAX_LABELS).map(|m| percent(&at(trials, m))));
         row
     };
-    let columns = (1..=MOST).map(|m| format!("{m} per class")).joined(" | ");
+    let columns = (1..=MAX_LABELS)
+        .map(|m| format!("{m} per class"))
+        .joined(" | ");
     Table::new(
         format!(
             "{name}: classifiers at few labels, {} trials.",
@@ -263,15 +268,15 @@ fn finding(name: &str, accuracies: &[Accuracies]) -> Finding {
     let rivals = [ModelName::Poisson, ModelName::Reweighted].map(place);
     let all: Vec<_> = rivals
         .iter()
-        .flat_map(|&other| (1..=MOST).map(move |m| (other, m)))
+        .flat_map(|&other| (1..=MAX_LABELS).map(move |m| (other, m)))
         .map(|(other, m)| (difference(other, m), other, m))
         .collect();
     let worst = all.iter().min_by(|a, b| a.0.mean.total_cmp(&b.0.mean));
     let (far, other, m) = *worst.expect("there are rivals");
     let numbers = rivals.iter().map(|&other| {
         let of = |m| format!("{:+.1}", 100.0 * difference(other, m).mean);
-        let (rival, list) = (MODELS[other].1, (1..=MOST).map(of).joined(", "));
-        format!("against {rival}: {list} points at 1 to {MOST} labels per class")
+        let (rival, list) = (MODELS[other].1, (1..=MAX_LABELS).map(of).joined(", "));
+        format!("against {rival}: {list} points at 1 to {MAX_LABELS} labels per class")
     });
     // At most a point behind everywhere, for sure; or more than that somewhere, for sure.
     let verdict = if all.iter().all(|(d, ..)| d.mean - d.half_width >= -0.01) {
@@ -296,7 +301,7 @@ fn finding(name: &str, accuracies: &[Accuracies]) -> Finding {
     )
 }
 
-fn tidy(dataset: Dataset, accuracies: &[Accuracies], settings: &Settings) -> Tidy {
+fn tidy(dataset: Dataset, accuracies: &[Accuracies], settings: &ReproduceOptions) -> Tidy {
     let mut rows = Vec::new();
     for ((model, _), trials) in MODELS.iter().zip(accuracies) {
         for (trial, values) in trials.iter().enumerate() {

@@ -30,9 +30,9 @@ pub struct Svm {
 }
 
 /// So many steps at most.
-const STEPS: usize = 1_000_000;
+const MAX_STEPS: usize = 1_000_000;
 /// Curvature of a pair that has none: points at one place.
-const FLAT: f64 = 1e-12;
+const FLAT_CURVATURE: f64 = 1e-12;
 
 impl Svm {
     /// Trains on points with classes -1 and 1.
@@ -52,7 +52,7 @@ impl Svm {
             r: y.to_vec(),
         };
         let mut gap = f64::INFINITY;
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             let Some((up, down)) = work.violating_pair(tolerance) else {
                 let offset = work.offset();
                 return Ok(Svm {
@@ -67,7 +67,7 @@ impl Svm {
             work.step(up, down);
         }
         Err(Error::NotConverged {
-            iterations: STEPS,
+            iterations: MAX_STEPS,
             residual: gap,
             wanted: tolerance,
         })
@@ -127,7 +127,7 @@ impl Work<'_> {
 
     /// Second derivative along a pair.
     fn curvature(&self, i: usize, j: usize) -> f64 {
-        (self.kernel[i][i] + self.kernel[j][j] - 2.0 * self.kernel[i][j]).max(FLAT)
+        (self.kernel[i][i] + self.kernel[j][j] - 2.0 * self.kernel[i][j]).max(FLAT_CURVATURE)
     }
 
     /// The pair to change next: one that can rise with the largest r, and of those that can fall the one with which the

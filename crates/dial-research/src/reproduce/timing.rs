@@ -13,7 +13,7 @@
 //! margins themselves are taken from scores at hand. "Dense matrix" is VOpt as it was proposed, with the n x n covariance
 //! stored; "exact" is ours, which stores none. Everything runs alone on all cores; medians over the trials.
 
-mod telling;
+mod findings;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,7 +31,7 @@ use serde_json::json;
 use super::curves::{EIGENPAIRS, NEIGHBOURS, TAU, paper};
 use super::dense::DenseOptimal;
 use super::pools::{Dataset, Loaded, load};
-use super::{Outcome, Settings, Trouble};
+use super::{LabError, Outcome, ReproduceOptions};
 
 /// The ways of asking that are timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ struct Cost {
 }
 
 /// Runs the experiment.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+pub fn run(settings: &ReproduceOptions, control: &Control) -> Result<Outcome, LabError> {
     let loaded = load(Dataset::Mnist, &settings.origin)?;
     let sizes: &[usize] = if settings.quick {
         &[200, 400]
@@ -150,10 +150,10 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         trials: Some(settings.trials),
         ..Outcome::default()
     };
-    outcome.figures.push(telling::figure(&costs));
-    outcome.summaries.extend(telling::table(&costs));
-    outcome.findings = telling::findings(&costs);
-    outcome.tables.push(telling::tidy(&costs));
+    outcome.figures.push(findings::figure(&costs));
+    outcome.summaries.extend(findings::table(&costs));
+    outcome.findings = findings::findings(&costs);
+    outcome.tables.push(findings::tidy(&costs));
     outcome.settings.push(
         json!({ "pool": "mnist", "data": loaded.fingerprint, "sizes": sizes, "k": NEIGHBOURS,
         "tau": TAU, "eigenpairs": EIGENPAIRS, "threads": rayon::current_num_threads() }),
@@ -183,15 +183,15 @@ struct Starts {
 
 impl Starts {
     /// Makes everything that contenders of this size need, so that none of them waits for it again.
-    fn measure(bench: &Workbench<'_>, n: usize, control: &Control) -> Result<Starts, Trouble> {
-        let when = |contender: Contender, work: &dyn Fn() -> Result<(), Trouble>| {
+    fn measure(bench: &Workbench<'_>, n: usize, control: &Control) -> Result<Starts, LabError> {
+        let when = |contender: Contender, work: &dyn Fn() -> Result<(), LabError>| {
             if n <= contender.largest() {
                 timed(work)
             } else {
                 Ok(0.0)
             }
         };
-        // The graph comes before any of them and is nobody's cost.
+        // The graph is built before and not counted for any of them.
         bench.graph()?;
         Ok(Starts {
             pairs: timed(|| Ok(bench.pairs(control)?))?,
@@ -219,9 +219,9 @@ fn measure(
     pool: &dial_data::Pool,
     bench: &Workbench<'_>,
     starts: &Starts,
-    settings: &Settings,
+    settings: &ReproduceOptions,
     control: &Control,
-) -> Result<Cost, Trouble> {
+) -> Result<Cost, LabError> {
     let n = pool.matrix.n;
     let start = Instant::now();
     let acquisition = acquisition(contender, bench, control)?;
@@ -298,7 +298,7 @@ fn acquisition<'a>(
     contender: Contender,
     bench: &Workbench<'a>,
     control: &Control,
-) -> Result<Arc<dyn Acquisition + 'a>, Trouble> {
+) -> Result<Arc<dyn Acquisition + 'a>, LabError> {
     let named = |method| bench.acquisition(method, &bench.engine().propagation, control);
     Ok(match contender {
         Contender::Random => Arc::new(Score::Random),
@@ -318,7 +318,7 @@ fn acquisition<'a>(
     })
 }
 
-fn timed<T>(work: impl FnOnce() -> Result<T, Trouble>) -> Result<f64, Trouble> {
+fn timed<T>(work: impl FnOnce() -> Result<T, LabError>) -> Result<f64, LabError> {
     let start = Instant::now();
     work()?;
     Ok(start.elapsed().as_secs_f64())

@@ -12,15 +12,15 @@
 use dial::{Control, Result};
 use dial_data::write::Cell;
 
-use super::{Drawn, Finding, Outcome, Settings, Tidy, Verdict};
+use super::{Drawn, Finding, Outcome, ReproduceOptions, Tidy, Verdict};
 use dial_plot::chart::{Colour, MarkerKind};
 use dial_plot::colours::RED;
 use dial_plot::plot::{Grid, HeatMap, LineChart, Overlay, Panel, Series};
 
 /// The slice of the paper's figure.
-const SLICE: f64 = 1.6;
+const SLICE_AT: f64 = 1.6;
 /// Both axes go from almost 0 to here.
-const END: f64 = 5.0;
+const AXIS_END: f64 = 5.0;
 
 /// The variance of the first of two class probabilities: half of what [`dial::belief::field::variance`] gives.
 pub fn one_class(first: f64, second: f64) -> f64 {
@@ -37,17 +37,17 @@ pub fn maximiser(first: f64) -> f64 {
 ///
 /// # Errors
 /// Cancelled.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
+pub fn run(settings: &ReproduceOptions, control: &Control) -> Result<Outcome> {
     control.check()?;
     let points = if settings.quick { 100 } else { 500 };
     let second: Vec<f64> = (1..=points)
-        .map(|i| END * f64::from(i) / f64::from(points))
+        .map(|i| AXIS_END * f64::from(i) / f64::from(points))
         .collect();
-    let heights: Vec<f64> = second.iter().map(|s| one_class(SLICE, *s)).collect();
+    let heights: Vec<f64> = second.iter().map(|s| one_class(SLICE_AT, *s)).collect();
     let rows = second
         .iter()
         .zip(&heights)
-        .map(|(s, v)| [SLICE, *s, *v, 2.0 * v].map(Cell::Number).to_vec());
+        .map(|(s, v)| [SLICE_AT, *s, *v, 2.0 * v].map(Cell::Number).to_vec());
     let table = Tidy::new(
         "variance-slice",
         "alpha_1,alpha_2,variance_of_one_class,trace",
@@ -70,16 +70,19 @@ fn figure(second: &[f64], heights: Vec<f64>, quick: bool) -> Drawn {
         value_label: "Var[P₁]".into(),
         value_range: Some((0.0, 0.16)),
         contours: vec![0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16],
-        overlays: vec![Overlay::vertical("α₁ = 1.6", SLICE, RED)],
-        ..HeatMap::sampled((0.0, END), (0.0, END), cells, cells, one_class)
+        overlays: vec![Overlay::vertical("α₁ = 1.6", SLICE_AT, RED)],
+        ..HeatMap::sampled((0.0, AXIS_END), (0.0, AXIS_END), cells, cells, one_class)
     };
-    let (at, top) = (maximiser(SLICE), one_class(SLICE, maximiser(SLICE)));
+    let (at, top) = (
+        maximiser(SLICE_AT),
+        one_class(SLICE_AT, maximiser(SLICE_AT)),
+    );
     let slice = LineChart::new(
         "The slice α₁ = 1.6",
         ["α₂", "Var[P₁]"],
         vec![Series::curve("", second, heights, RED.line())],
     )
-    .x_range((0.0, END))
+    .x_range((0.0, AXIS_END))
     .y_range((0.0, 0.08))
     .under(vec![
         Overlay::marks("", vec![(at, top)], MarkerKind::Circle, Colour::INK),
@@ -107,18 +110,18 @@ fn figure(second: &[f64], heights: Vec<f64>, quick: bool) -> Drawn {
 }
 
 fn finding() -> Finding {
-    let at = maximiser(SLICE);
+    let at = maximiser(SLICE_AT);
     let (before, top, after) = (
-        one_class(SLICE, 0.1),
-        one_class(SLICE, at),
-        one_class(SLICE, END),
+        one_class(SLICE_AT, 0.1),
+        one_class(SLICE_AT, at),
+        one_class(SLICE_AT, AXIS_END),
     );
     Finding::new(
         "The variance of a Dirichlet distribution is not monotone in its individual components (Property 2).",
         Verdict::of(before < top && after < top, false),
         format!(
-            "With α₁ = {SLICE}, Var[P₁] is {before:.4} at α₂ = 0.1, largest ({top:.4}) at α₂ = {at:.3}, and {after:.4} \
-             at α₂ = {END}: a label can raise the variance around it."
+            "With α₁ = {SLICE_AT}, Var[P₁] is {before:.4} at α₂ = 0.1, largest ({top:.4}) at α₂ = {at:.3}, and {after:.4} \
+             at α₂ = {AXIS_END}: a label can raise the variance around it."
         ),
     )
 }
@@ -152,9 +155,9 @@ mod tests {
     #[test]
     fn the_run_finds_it() {
         let outcome = run(
-            &Settings {
+            &ReproduceOptions {
                 quick: true,
-                ..Settings::default()
+                ..ReproduceOptions::default()
             },
             &Control::new(),
         )

@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Finding, Outcome, Study, page};
-use crate::Trouble;
+use crate::LabError;
 use crate::cells::create;
-use crate::reproduce::standing::Standing;
+use crate::reproduce::method_result::MethodResult;
 use dial_plot::report::Table;
 
 /// How a part was run.
@@ -70,7 +70,7 @@ pub struct Section {
     /// What the run says about the paper's claims.
     pub findings: Vec<Finding>,
     /// How methods stood, pool by pool.
-    pub standings: Vec<Vec<Standing>>,
+    pub standings: Vec<Vec<MethodResult>>,
     /// What was noticed on the way.
     pub notes: Vec<String>,
 }
@@ -86,7 +86,7 @@ impl Study<'_> {
     ///
     /// # Errors
     /// What the disk says.
-    pub fn write(&self, run: &Run<'_>, outcome: &Outcome) -> Result<Vec<PathBuf>, Trouble> {
+    pub fn write(&self, run: &Run<'_>, outcome: &Outcome) -> Result<Vec<PathBuf>, LabError> {
         let folder = self.folder.join(run.word);
         create(&folder)?;
         let mut files = Vec::new();
@@ -113,12 +113,12 @@ impl Study<'_> {
     ///
     /// # Errors
     /// Such a run is there.
-    pub fn check(&self, mode: &str, seed: u64) -> Result<(), Trouble> {
+    pub fn check(&self, mode: &str, seed: u64) -> Result<(), LabError> {
         let other = |section: &Section| section.mode != mode || section.seed != seed;
         match self.sections().into_iter().find(other) {
             None => Ok(()),
-            Some(section) => Err(Trouble::conflict(format!(
-                "{}: holds a run with other settings ({}{}, seed {}). Nothing was changed. Choose another --out, or \
+            Some(section) => Err(LabError::conflict(format!(
+                "{} holds a run with other settings ({}{}, seed {}). Nothing was changed. Choose another --out, or \
                  remove that folder.",
                 self.folder.display(),
                 section.word,
@@ -146,7 +146,7 @@ impl Study<'_> {
     }
 
     /// Writes the report over every part that the folder holds.
-    fn write_report(&self) -> Result<Vec<PathBuf>, Trouble> {
+    fn write_report(&self) -> Result<Vec<PathBuf>, LabError> {
         let sections = self.sections();
         let svg = |section: &Section, stem: &str| {
             let file = self.folder.join(&section.word).join(format!("{stem}.svg"));
@@ -189,7 +189,7 @@ fn section(run: &Run<'_>, outcome: &Outcome, seconds: f64) -> Section {
     }
 }
 
-fn write_json(file: &Path, value: &Value) -> Result<PathBuf, Trouble> {
+fn write_json(file: &Path, value: &Value) -> Result<PathBuf, LabError> {
     let text = format!("{value:#}\n");
     write_whole(file, |out| out.write_all(text.as_bytes()))?;
     Ok(file.to_path_buf())

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 pub use folder::{Run, Section, version};
 
-use crate::reproduce::standing::Standing;
-use crate::written::{Drawn, Tidy};
+use crate::output::{Drawn, Tidy};
+use crate::reproduce::method_result::MethodResult;
 use dial_plot::report::Table;
 
 /// What a report over a folder is about.
@@ -78,7 +78,7 @@ pub struct Outcome {
     /// What the run says about the paper's claims.
     pub findings: Vec<Finding>,
     /// How methods stood, pool by pool.
-    pub standings: Vec<Vec<Standing>>,
+    pub standings: Vec<Vec<MethodResult>>,
     /// Number of trials, where there are any.
     pub trials: Option<usize>,
     /// What was noticed on the way.

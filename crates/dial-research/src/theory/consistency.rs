@@ -16,17 +16,17 @@
 //! ([`weighted`]). t = 0.1 n^{-2/(4+d)} throughout.
 
 pub mod bounds;
-mod drawing;
+mod figures;
 pub mod estimate;
 pub mod kernel;
 mod risk;
-mod telling;
+mod findings;
 pub mod weighted;
 
 use dial::Control;
 use dial::seed::{Purpose, Random};
 
-use super::{Level, Outcome, Settings, Trouble, each, paragraphs};
+use super::{LabError, Level, Outcome, TheoryOptions, each, paragraphs};
 use dial_plot::stats::mean;
 use estimate::{Cube, Judged, bayes_risk};
 use weighted::Weighted;
@@ -150,7 +150,7 @@ impl Draws<'_> {
         size: usize,
         repetitions: usize,
         one: impl Fn(&mut Random) -> Judged + Sync,
-    ) -> Result<Vec<Judged>, Trouble> {
+    ) -> Result<Vec<Judged>, LabError> {
         let numbers: Vec<u64> = (0..repetitions as u64).collect();
         each(&numbers, self.control, |number| {
             let stream = (experiment << 48) | ((size as u64) << 24) | number;
@@ -164,7 +164,7 @@ impl Draws<'_> {
         exponent: f64,
         counts: &[usize],
         repetitions: usize,
-    ) -> Result<Scaling, Trouble> {
+    ) -> Result<Scaling, LabError> {
         let mut judged = Vec::new();
         for n in counts {
             let time = libm::pow(*n as f64, -exponent);
@@ -187,7 +187,7 @@ impl Draws<'_> {
         counts: Vec<usize>,
         side: usize,
         repetitions: usize,
-    ) -> Result<Curve, Trouble> {
+    ) -> Result<Curve, LabError> {
         let times: Vec<f64> = counts.iter().map(|n| time(*n, dimension)).collect();
         let cubes: Vec<Cube> = times
             .iter()
@@ -214,7 +214,7 @@ impl Draws<'_> {
         })
     }
 
-    fn weighted(&self, counts: Vec<usize>, repetitions: usize) -> Result<Curve, Trouble> {
+    fn weighted(&self, counts: Vec<usize>, repetitions: usize) -> Result<Curve, LabError> {
         let times: Vec<f64> = counts.iter().map(|n| time(*n, 1)).collect();
         let kernels: Vec<Weighted> = times
             .iter()
@@ -240,7 +240,7 @@ impl Draws<'_> {
     }
 }
 
-fn study(level: Level, draws: &Draws<'_>) -> Result<Study, Trouble> {
+fn study(level: Level, draws: &Draws<'_>) -> Result<Study, LabError> {
     let repetitions = level.pick(50, 300, 2000);
     let line = sizes(2, level.pick(5, 7, 8));
     let square = sizes(2, level.pick(4, 6, 7));
@@ -258,7 +258,7 @@ fn study(level: Level, draws: &Draws<'_>) -> Result<Study, Trouble> {
     let conditions = (0..)
         .zip(EXPONENTS)
         .map(|(i, a)| draws.scaling(8 + i, a, &small, repetitions));
-    let conditions = conditions.collect::<Result<Vec<Scaling>, Trouble>>()?;
+    let conditions = conditions.collect::<Result<Vec<Scaling>, LabError>>()?;
     let slow = draws.scaling(4, SLOW, &line, repetitions)?;
     let count = 1000;
     let cube = Cube::new(1, 500, time(count, 1));
@@ -276,7 +276,7 @@ fn study(level: Level, draws: &Draws<'_>) -> Result<Study, Trouble> {
 ///
 /// # Errors
 /// Cancelled.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+pub fn run(settings: &TheoryOptions, control: &Control) -> Result<Outcome, LabError> {
     let study = study(
         settings.level,
         &Draws {
@@ -284,27 +284,27 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
             control,
         },
     )?;
-    let shown = drawing::shown(settings.seed);
+    let shown = figures::shown(settings.seed);
     Ok(Outcome {
         text: paragraphs(include_str!("consistency/text.md")),
         figures: vec![
-            drawing::trends(&shown),
-            drawing::rates(&study),
-            drawing::bounds(&study),
+            figures::trends(&shown),
+            figures::rates(&study),
+            figures::bounds(&study),
             risk::figure(&study.curves),
         ],
-        tables: telling::tables(&study),
+        tables: findings::tables(&study),
         summaries: vec![
-            telling::summary(&study.curves),
+            findings::summary(&study.curves),
             risk::summary(&study.curves),
         ],
-        findings: telling::findings(&study)
+        findings: findings::findings(&study)
             .into_iter()
             .chain(risk::findings(&study.curves))
             .collect(),
-        notes: telling::notes(),
+        notes: findings::notes(),
         trials: Some(study.curves[0].judged[0].len()),
-        settings: vec![telling::settings(&study)],
+        settings: vec![findings::settings(&study)],
         ..Outcome::default()
     })
 }

@@ -17,13 +17,13 @@
 
 mod agreement;
 pub mod density;
-mod drawing;
+mod figures;
 pub mod kernels;
 pub mod ladder;
 pub mod manufactured;
 pub mod network;
 pub mod plane;
-mod telling;
+mod findings;
 
 use dial::Control;
 
@@ -31,7 +31,7 @@ use self::agreement::Agreement;
 use self::kernels::{Kernels, Scene, Symmetry};
 use self::ladder::Rung;
 use self::plane::Operator;
-use super::{Outcome, Settings, Trouble};
+use super::{LabError, Outcome, TheoryOptions};
 
 /// τ of the plane, the paper's.
 pub const TAU: f64 = 1e-3;
@@ -69,7 +69,7 @@ struct Results {
 ///
 /// # Errors
 /// Cancelled; a solver that does not converge.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+pub fn run(settings: &TheoryOptions, control: &Control) -> Result<Outcome, LabError> {
     let level = settings.level;
     let (items, n, steps) = (
         level.pick(600, 1500, 1500),
@@ -112,11 +112,11 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         errors,
     };
     Ok(Outcome {
-        text: telling::text(&results),
-        figures: drawing::figures(&results),
-        tables: telling::tables(&results),
-        summaries: telling::summaries(&results),
-        findings: telling::findings(&results),
+        text: findings::text(&results),
+        figures: figures::figures(&results),
+        tables: findings::tables(&results),
+        summaries: findings::summaries(&results),
+        findings: findings::findings(&results),
         settings: vec![serde_json::json!({
             "items": items, "grid": n, "grids": grids, "heat_steps": steps, "tau": TAU, "graph_taus": GRAPH_TAUS,
             "sizes": sizes, "seeds": seeds, "cells": cells, "sources": SOURCES, "radius": RADIUS, "floor": FLOOR, "time": TIME,

@@ -15,10 +15,10 @@
 
 pub mod bounds;
 pub mod checks;
-mod drawing;
+mod figures;
 mod findings;
 pub mod process;
-mod telling;
+mod summary;
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use rayon::prelude::*;
 
 use super::separation::Pairs;
 use super::separation::samples::{self, Sample, Spread};
-use super::{Level, Outcome, Settings, Trouble, paragraphs};
+use super::{LabError, Level, Outcome, TheoryOptions, paragraphs};
 use bounds::{Case, best_stepwise, corrected_bound, printed_bound, stepwise};
 use process::{Choice, Process};
 
@@ -95,7 +95,7 @@ impl Scene {
         spread: Spread,
         level: Level,
         control: &Control,
-    ) -> Result<Scene, Trouble> {
+    ) -> Result<Scene, LabError> {
         let columns = spread.columns(&sample.matrix, &control.quiet())?;
         let (weights, classes) = (sample.weights(), sample.n_clusters());
         let pairs = Pairs::new(&columns, &sample.clusters);
@@ -206,7 +206,7 @@ impl Studied {
         level: Level,
         seed: u64,
         control: &Control,
-    ) -> Result<Studied, Trouble> {
+    ) -> Result<Studied, LabError> {
         let (trials, runs) = (
             level.pick(1000, 10_000, 40_000),
             level.pick(200, 1000, 4000),
@@ -217,7 +217,7 @@ impl Studied {
                       trials: usize,
                       choice: Choice,
                       most: usize|
-         -> Result<Vec<Option<usize>>, Trouble> {
+         -> Result<Vec<Option<usize>>, LabError> {
             let one = |trial: usize| {
                 let round = ((number * 64 + part) as u64) << 32 | trial as u64;
                 scene
@@ -233,7 +233,7 @@ impl Studied {
             let counts = sample(part, trials, Choice::Proportional(lambda), k)?;
             simulated.push((lambda, counts.iter().flatten().count()));
         }
-        let counted: Result<Vec<_>, Trouble> = CHOICES
+        let counted: Result<Vec<_>, LabError> = CHOICES
             .iter()
             .enumerate()
             .map(|(i, choice)| sample(32 + i, runs, *choice, most))
@@ -260,8 +260,8 @@ fn lambdas(level: Level) -> Vec<f64> {
 ///
 /// # Errors
 /// Cancelled; data that cannot be read.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
-    let Settings { level, seed, .. } = *settings;
+pub fn run(settings: &TheoryOptions, control: &Control) -> Result<Outcome, LabError> {
+    let TheoryOptions { level, seed, .. } = *settings;
     let each = level.pick(30, 80, 150);
     let mut scenes = vec![Scene::perfect(2), Scene::perfect(5)];
     let pools = [
@@ -289,7 +289,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         "simulated questions",
         scenes.len() * (lambdas(level).len() + CHOICES.len()),
     );
-    let studied: Result<Vec<Studied>, Trouble> = scenes
+    let studied: Result<Vec<Studied>, LabError> = scenes
         .into_iter()
         .enumerate()
         .map(|(i, scene)| Studied::of(i, scene, level, seed, control))
@@ -300,12 +300,12 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let pools = checks::on_pools(level.pick(1000, 4000, 20_000), seed, control)?;
     Ok(Outcome {
         text: paragraphs(include_str!("exploration/text.md")),
-        figures: drawing::figures(&studied, level),
-        tables: telling::tables(&studied, &pools),
-        summaries: telling::summaries(&studied, &variance, &pools),
+        figures: figures::figures(&studied, level),
+        tables: summary::tables(&studied, &pools),
+        summaries: summary::summaries(&studied, &variance, &pools),
         findings: findings::findings(&studied, &variance, &pools),
         trials: Some(studied[0].trials),
-        settings: vec![telling::settings(&studied)],
+        settings: vec![summary::settings(&studied)],
         ..Outcome::default()
     })
 }

@@ -9,17 +9,17 @@
 //! one step, and m steps, are from heat; [`symbol`] bounds that distance for all operators at once. [`maximum`] counts how
 //! often heat kernels break the Maximum Principle K(x, x') <= K(x, x) that the paper asks of a propagation.
 
-mod drawing;
+mod figures;
 pub mod euler;
 pub mod maximum;
 pub mod symbol;
-mod telling;
+mod findings;
 
 use std::sync::Arc;
 
+use dial::config::PropagationKind;
 use dial::propagation::Poisson;
-use dial::propagation::heat::Heat;
-use dial::{Control, Features, Graph, Metric, NodeId, Propagation};
+use dial::{Config, Control, Features, Graph, Metric, NodeId, Propagation, engine};
 use dial_data::generate;
 use rayon::prelude::*;
 
@@ -29,7 +29,7 @@ use super::continuum::density::Kde;
 use super::continuum::network::Network;
 use super::continuum::plane::{Operator, Plane};
 use super::continuum::{FLOOR, RADIUS};
-use super::{Outcome, Settings, Trouble};
+use super::{LabError, Outcome, TheoryOptions};
 use crate::reproduce::moons::Sample;
 use dial_plot::chart::Point;
 
@@ -91,7 +91,7 @@ const COUNT_TIMES: [f64; 8] = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0];
 const PLANE_COUNT_TIMES: [f64; 3] = [0.001, 0.01, 0.1];
 
 impl Plan {
-    fn new(settings: &Settings) -> Plan {
+    fn new(settings: &TheoryOptions) -> Plan {
         let level = settings.level;
         let per_decade = level.pick(1, 3, 4);
         let times = |first: i32, last: i32| -> Vec<f64> {
@@ -134,13 +134,17 @@ fn on_graph(
     f[source] = 1.0;
     let node = [NodeId(source as u32)];
     let heat = |time| {
-        Ok(Heat::new(Arc::clone(graph), time)?
-            .raw_columns(&node, control)?
-            .remove(0))
+        let config = Config {
+            propagation: PropagationKind::Heat { time: Some(time) },
+            ..Config::paper()
+        };
+        let heat = engine::propagation(Arc::clone(graph), &config)?;
+        Ok(heat.raw_columns(&node, control)?.remove(0))
     };
+    // Made here and not by the engine, for a residual far below the one that a session needs.
     let poisson = |time: f64| {
-        let kernel = Poisson::new(Arc::clone(graph), 1.0 / time)?.with_stop(STOP);
-        Ok(kernel.raw_columns(&node, control)?.remove(0))
+        let propagation = Poisson::new(Arc::clone(graph), 1.0 / time)?.with_stop(STOP);
+        Ok(propagation.raw_columns(&node, control)?.remove(0))
     };
     let mut steps = Vec::new();
     for &time in &plan.graph_times {
@@ -258,7 +262,7 @@ fn count_in_plane(
     PLANE_COUNT_TIMES.iter().map(of).collect()
 }
 
-/// How heat from deltas of one cell stands to its sources after a time, computed in so many steps.
+/// The ratio of heat from deltas of one cell to its sources after a time, computed in a number of steps.
 ///
 /// # Errors
 /// Cancelled; a solver that does not converge.
@@ -291,7 +295,7 @@ pub fn exceeding_in_plane(
 ///
 /// # Errors
 /// Cancelled; a solver that does not converge.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+pub fn run(settings: &TheoryOptions, control: &Control) -> Result<Outcome, LabError> {
     let plan = Plan::new(settings);
     let stages = plan.graph_times.len() + 2 * plan.plane_times.len() + 4 + 2 * COUNT_TIMES.len();
     control.start("heat against Poisson", stages + 2 * PLANE_COUNT_TIMES.len());
@@ -331,11 +335,11 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         sizes,
     };
     Ok(Outcome {
-        text: telling::text(),
-        figures: drawing::figures(&results),
-        tables: telling::tables(&results),
-        summaries: telling::summaries(&results),
-        findings: telling::findings(&results),
+        text: findings::text(),
+        figures: figures::figures(&results),
+        tables: findings::tables(&results),
+        summaries: findings::summaries(&results),
+        findings: findings::findings(&results),
         settings: vec![serde_json::json!({
             "items": plan.items, "cells": plan.cells, "heat_steps": plan.heat_steps, "sources": plan.sources,
             "plane_sources": plan.plane_sources, "k": maximum::NEIGHBOURS, "modes": maximum::MODES, "radius": RADIUS,
@@ -352,9 +356,9 @@ mod tests {
 
     #[test]
     fn the_quick_run_finds_the_factor() {
-        let settings = Settings {
+        let settings = TheoryOptions {
             level: Level::Quick,
-            ..Settings::default()
+            ..TheoryOptions::default()
         };
         let outcome = run(&settings, &Control::new()).unwrap();
         assert_eq!((outcome.figures.len(), outcome.findings.len()), (2, 4));

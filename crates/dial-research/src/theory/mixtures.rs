@@ -14,7 +14,7 @@
 //! interval or rectangle that reaches a few deviations beyond every centre, with Neumann ends.
 
 pub mod density;
-mod drawing;
+mod figures;
 pub mod gap;
 pub mod heat;
 pub mod parameters;
@@ -23,12 +23,12 @@ pub mod scaling;
 pub mod separator;
 pub mod spectrum;
 mod tables;
-mod telling;
+mod findings;
 
 use dial::Control;
 use dial::seed::{Purpose, Random};
 
-use super::{Outcome, Settings, Trouble, each};
+use super::{LabError, Outcome, TheoryOptions, each};
 use density::{Component, Grid};
 use gap::Coupling;
 use heat::Heat;
@@ -37,7 +37,7 @@ use scaling::{Member, Scaled};
 use spectrum::{Inside, eigenvalue};
 
 /// How many deviations beyond the outer centres the line and the plane go.
-const REACH: f64 = 6.0;
+const DEVIATIONS_BEYOND_CENTRES: f64 = 6.0;
 /// A bound counts as broken if it is so much on the wrong side: what the grid may be wrong by.
 const GRID_ERROR: f64 = 2e-3;
 
@@ -70,8 +70,8 @@ fn case(
     distance: f64,
     cells: usize,
     control: &Control,
-) -> Result<Case, Trouble> {
-    let grid = Grid::new(components, REACH, cells);
+) -> Result<Case, LabError> {
+    let grid = Grid::new(components, DEVIATIONS_BEYOND_CENTRES, cells);
     let k = components.len();
     let value = |inside, k| eigenvalue(&grid.log_density, grid.axes[0].1, inside, k);
     let p = Parameters::of(&grid, control)?;
@@ -115,7 +115,7 @@ fn random_mixture(random: &mut Random) -> Vec<Component> {
     weights.iter().map(&mut one).collect()
 }
 
-fn census(count: usize, cells: usize, seed: u64, control: &Control) -> Result<Census, Trouble> {
+fn census(count: usize, cells: usize, seed: u64, control: &Control) -> Result<Census, LabError> {
     let numbers: Vec<u64> = (0..count as u64).collect();
     let cases = each(&numbers, control, |number| {
         let components = random_mixture(&mut Random::new(seed, Purpose::User, *number));
@@ -171,7 +171,7 @@ struct Found {
     tails: Vec<(f64, f64)>,
 }
 
-fn compute(settings: &Settings, control: &Control) -> Result<Found, Trouble> {
+fn compute(settings: &TheoryOptions, control: &Control) -> Result<Found, LabError> {
     let level = settings.level;
     let distances: Vec<f64> = (0..=48).map(|i| 2.0 + 0.25 * f64::from(i)).collect();
     let count = level.pick(200, 1000, 5000);
@@ -187,7 +187,11 @@ fn compute(settings: &Settings, control: &Control) -> Result<Found, Trouble> {
     let sweep = each(&distances, control, |d| case(&pair(*d), *d, cells, control))?;
     let census = census(count, level.pick(600, 1200, 2400), settings.seed, control)?;
 
-    let grid = Grid::new(&triangle(), REACH, level.pick(60, 100, 150));
+    let grid = Grid::new(
+        &triangle(),
+        DEVIATIONS_BEYOND_CENTRES,
+        level.pick(60, 100, 150),
+    );
     let p = Parameters::of(&grid, control)?;
     let (values, functions) =
         plane::lowest(&grid.log_density, &grid.axes, p.components + 2, control)?;
@@ -222,20 +226,20 @@ fn compute(settings: &Settings, control: &Control) -> Result<Found, Trouble> {
 ///
 /// # Errors
 /// Cancelled.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+pub fn run(settings: &TheoryOptions, control: &Control) -> Result<Outcome, LabError> {
     let found = compute(settings, control)?;
     Ok(Outcome {
-        text: telling::text(&found),
+        text: findings::text(&found),
         figures: vec![
-            drawing::gap(&found),
-            drawing::plane(&found),
-            drawing::scaling(&found),
+            figures::gap(&found),
+            figures::plane(&found),
+            figures::scaling(&found),
         ],
         tables: tables::tables(&found),
-        summaries: telling::summaries(&found),
-        findings: telling::findings(&found),
-        notes: telling::notes(),
-        settings: vec![telling::settings(&found)],
+        summaries: findings::summaries(&found),
+        findings: findings::findings(&found),
+        notes: findings::notes(),
+        settings: vec![findings::settings(&found)],
         ..Outcome::default()
     })
 }

@@ -33,11 +33,11 @@ use dial::Control;
 use rayon::prelude::*;
 use serde_json::json;
 
+pub use crate::error::LabError;
+pub use crate::output::{Drawn, Tidy};
 use crate::reproduce::pools::Dataset;
 pub use crate::study::{Finding, Named, Outcome, Verdict};
 use crate::study::{Run, Study, version};
-pub use crate::trouble::Trouble;
-pub use crate::written::{Drawn, Tidy};
 use dial_plot::words::Listed;
 
 /// How fine everything is computed.
@@ -69,7 +69,7 @@ impl Level {
 
 /// How to run a part.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct TheoryOptions {
     /// How fine.
     pub level: Level,
     /// The seed of everything drawn at random.
@@ -81,7 +81,7 @@ pub struct Settings {
     pub folder: PathBuf,
 }
 
-impl Settings {
+impl TheoryOptions {
     /// What distinguishes runs that must not share a folder.
     fn mode(&self) -> String {
         let words = [
@@ -95,9 +95,9 @@ impl Settings {
     }
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for TheoryOptions {
+    fn default() -> TheoryOptions {
+        TheoryOptions {
             level: Level::default(),
             seed: 0,
             data: None,
@@ -172,8 +172,8 @@ impl Named for Part {
 fn each<T: Sync, R: Send>(
     all: &[T],
     control: &Control,
-    one: impl Fn(&T) -> Result<R, Trouble> + Sync,
-) -> Result<Vec<R>, Trouble> {
+    one: impl Fn(&T) -> Result<R, LabError> + Sync,
+) -> Result<Vec<R>, LabError> {
     let step = |thing: &T| {
         let made = one(thing)?;
         control.advance(1)?;
@@ -192,7 +192,7 @@ fn paragraphs(text: &str) -> Vec<String> {
 ///
 /// # Errors
 /// Cancelled; data that cannot be read.
-pub fn run(part: Part, settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+pub fn run(part: Part, settings: &TheoryOptions, control: &Control) -> Result<Outcome, LabError> {
     match part {
         Part::Continuum => continuum::run(settings, control),
         Part::Heat => heat::run(settings, control),
@@ -205,7 +205,7 @@ pub fn run(part: Part, settings: &Settings, control: &Control) -> Result<Outcome
     }
 }
 
-/// What there is to know about quick runs.
+/// A note about quick runs.
 pub const QUICK: &str = "coarse grids and few repetitions (--quick), so that verdicts may differ from those of a full run";
 
 fn study(folder: &Path) -> Study<'_> {
@@ -240,15 +240,15 @@ pub fn has_data(folder: &Path) -> bool {
 ///
 /// # Errors
 /// It does.
-pub fn check(settings: &Settings) -> Result<(), Trouble> {
+pub fn check(settings: &TheoryOptions) -> Result<(), LabError> {
     if let Some(folder) = settings.data.as_deref().filter(|folder| !has_data(folder)) {
         let file = Dataset::MnistSmall.file();
         let detail = format!(
-            "{}: holds no {file}. Nothing was done. Name the folder that holds `features`, or leave --data out: the digits \
+            "{} holds no {file}. Nothing was done. Name the folder that holds `features`, or leave --data out: the digits \
              that come with DiAL are looked at in any case.",
             folder.display()
         );
-        return Err(Trouble::input("I5", detail));
+        return Err(LabError::input("I5", detail));
     }
     study(&settings.folder).check(&settings.mode(), settings.seed)
 }
@@ -260,9 +260,9 @@ pub fn check(settings: &Settings) -> Result<(), Trouble> {
 pub fn write(
     part: Part,
     outcome: &Outcome,
-    settings: &Settings,
+    settings: &TheoryOptions,
     seconds: f64,
-) -> Result<Vec<PathBuf>, Trouble> {
+) -> Result<Vec<PathBuf>, LabError> {
     let level = settings.level.word();
     let flag = if level.is_empty() {
         String::new()

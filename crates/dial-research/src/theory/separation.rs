@@ -14,11 +14,11 @@
 //! several, and then the sets belong to clusters, not to classes: no kernel that knows where it is can be large between
 //! two clusters of a class and small between clusters of two classes that lie nearer.
 
-mod drawing;
+mod figures;
 pub mod pairs;
 pub mod samples;
 pub mod search;
-mod telling;
+mod findings;
 
 use dial::Control;
 use dial::propagation::Column;
@@ -28,7 +28,7 @@ pub use pairs::{Pairs, Separator, attained};
 use samples::{DIAMETER, Sample, Spread};
 pub use search::{Limit, limits};
 
-use super::{Level, Outcome, Settings, Trouble, paragraphs};
+use super::{LabError, Level, Outcome, TheoryOptions, paragraphs};
 
 /// The kernels on the mixtures: the propagation DiAL uses by default, one that spreads farther, heat, and a radial one.
 const SPREADS: [Spread; 4] = [
@@ -38,7 +38,7 @@ const SPREADS: [Spread; 4] = [
     Spread::Rbf(2.0),
 ];
 /// The δ at which sets and fronts are shown.
-const SHOWN: f64 = 0.1;
+const DELTA_SHOWN: f64 = 0.1;
 /// The radius of the compactly supported kernel.
 const RADIUS: f64 = 1.0;
 
@@ -56,7 +56,7 @@ struct Studied {
     found: Vec<Separator>,
     /// What nothing exceeds, for each.
     limits: Vec<Limit>,
-    /// The trade-off at [`SHOWN`].
+    /// The trade-off at [`DELTA_SHOWN`].
     front: Vec<Separator>,
     /// Whether the check from the columns agrees with every triple.
     verified: bool,
@@ -69,7 +69,7 @@ impl Studied {
         by_cluster: bool,
         level: Level,
         control: &Control,
-    ) -> Result<Studied, Trouble> {
+    ) -> Result<Studied, LabError> {
         let columns = spread.columns(&sample.matrix, &control.quiet())?;
         let parts = if by_cluster {
             &sample.clusters
@@ -81,7 +81,7 @@ impl Studied {
         control.check()?;
         let caps = level.pick(8, 20, 40);
         let found = pairs.best(&deltas, caps);
-        let front = pairs.front(SHOWN, caps);
+        let front = pairs.front(DELTA_SHOWN, caps);
         let limits = limits(&pairs, &deltas);
         control.advance(1)?;
         let verified = found
@@ -100,12 +100,12 @@ impl Studied {
         })
     }
 
-    /// What was found with δ at most [`SHOWN`], and its limit.
+    /// What was found with δ at most [`DELTA_SHOWN`], and its limit.
     fn shown(&self) -> (&Separator, Limit) {
         let at = self
             .deltas
             .iter()
-            .rposition(|delta| *delta <= SHOWN)
+            .rposition(|delta| *delta <= DELTA_SHOWN)
             .unwrap_or(0);
         (&self.found[at], self.limits[at])
     }
@@ -149,7 +149,7 @@ pub fn wendland(r: f64) -> f64 {
     gap * gap * gap * gap * (4.0 * r + 1.0)
 }
 
-fn compact(level: Level, seed: u64, control: &Control) -> Result<Compact, Trouble> {
+fn compact(level: Level, seed: u64, control: &Control) -> Result<Compact, LabError> {
     let sample = samples::discs(level.pick(40, 100, 200), seed);
     let columns = Spread::Compact(RADIUS).columns(&sample.matrix, &control.quiet())?;
     let attained = attained(&columns, &sample.clusters, &vec![true; sample.n()]);
@@ -171,8 +171,8 @@ fn compact(level: Level, seed: u64, control: &Control) -> Result<Compact, Troubl
 ///
 /// # Errors
 /// Cancelled; data that cannot be read.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
-    let Settings { level, seed, .. } = *settings;
+pub fn run(settings: &TheoryOptions, control: &Control) -> Result<Outcome, LabError> {
+    let TheoryOptions { level, seed, .. } = *settings;
     let each = level.pick(40, 100, 200);
     let mixtures = [
         samples::triangle("apart", 8.0, each, seed),
@@ -189,7 +189,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         jobs.extend([0.1, 0.001].map(|tau| (sample, Spread::Poisson(tau), true)))
     });
     control.start("kernels on pools", jobs.len());
-    let studied: Result<Vec<Studied>, Trouble> = jobs
+    let studied: Result<Vec<Studied>, LabError> = jobs
         .into_par_iter()
         .map(|(sample, spread, by_cluster)| Studied::of(sample, spread, by_cluster, level, control))
         .collect();
@@ -198,11 +198,11 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let compact = compact(level, seed, control)?;
     Ok(Outcome {
         text: paragraphs(include_str!("separation/text.md")),
-        figures: drawing::figures(&studied, &compact),
-        tables: telling::tables(&studied),
-        summaries: vec![telling::summary(&studied, &compact)],
-        findings: telling::findings(&studied, &compact),
-        settings: vec![telling::settings(&studied)],
+        figures: figures::figures(&studied, &compact),
+        tables: findings::tables(&studied),
+        summaries: vec![findings::summary(&studied, &compact)],
+        findings: findings::findings(&studied, &compact),
+        settings: vec![findings::settings(&studied)],
         ..Outcome::default()
     })
 }
@@ -214,13 +214,13 @@ pub(super) mod tests {
 
     /// What a part gives at the quick level, which has to be the same twice.
     pub(in crate::theory) fn repeated(
-        run: fn(&Settings, &Control) -> Result<Outcome, Trouble>,
+        run: fn(&TheoryOptions, &Control) -> Result<Outcome, LabError>,
         seed: u64,
     ) -> Outcome {
-        let settings = Settings {
+        let settings = TheoryOptions {
             level: Level::Quick,
             seed,
-            ..Settings::default()
+            ..TheoryOptions::default()
         };
         let [a, b] = [(); 2].map(|()| run(&settings, &Control::new()).unwrap());
         assert_eq!(format!("{:?}", a.tables), format!("{:?}", b.tables));
@@ -252,9 +252,9 @@ pub(super) mod tests {
         control.cancel();
         assert!(
             run(
-                &Settings {
+                &TheoryOptions {
                     level: Level::Quick,
-                    ..Settings::default()
+                    ..TheoryOptions::default()
                 },
                 &control
             )

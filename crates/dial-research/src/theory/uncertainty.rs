@@ -16,21 +16,21 @@
 //! RBF of σ = 1/2 (the γ = 2 of the paper's example), 1/10 and 1/50; α₀ = 0.1; two initial labels in the large
 //! clusters.
 
-mod drawing;
+mod figures;
 pub mod formulas;
 pub mod process;
-mod telling;
+mod findings;
 
 use dial::Control;
 
-use super::{Outcome, Settings, Trouble, each, paragraphs};
+use super::{LabError, Outcome, TheoryOptions, each, paragraphs};
 use dial_plot::stats::mean;
 use process::{Line, Sampling, Trial};
 
 /// σ of the kernels: the paper's γ = 2 first.
 pub const WIDTHS: [f64; 3] = [0.5, 0.1, 0.02];
 /// After how many queries the field is drawn.
-pub const SHOWN: [usize; 5] = [0, 5, 20, 100, 1000];
+pub const DRAWN_AFTER_QUERIES: [usize; 5] = [0, 5, 20, 100, 1000];
 
 /// The trials of one way of sampling with one kernel.
 struct Arm {
@@ -72,12 +72,12 @@ impl Experiment {
     }
 }
 
-/// Query counts at which everything is measured: evenly spread logarithms, and those of [`SHOWN`].
+/// Query counts at which everything is measured: evenly spread logarithms, and those of [`DRAWN_AFTER_QUERIES`].
 fn checkpoints(last: usize) -> Vec<usize> {
     let steps = (0..)
         .map(|i| libm::pow(10.0, f64::from(i) / 6.0).round() as usize)
         .take_while(|count| *count < last);
-    let mut all: Vec<usize> = SHOWN
+    let mut all: Vec<usize> = DRAWN_AFTER_QUERIES
         .into_iter()
         .filter(|count| *count < last)
         .chain(steps)
@@ -92,7 +92,7 @@ fn checkpoints(last: usize) -> Vec<usize> {
 ///
 /// # Errors
 /// Cancelled.
-pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+pub fn run(settings: &TheoryOptions, control: &Control) -> Result<Outcome, LabError> {
     let seeds = settings.level.pick(6, 16, 96);
     let last = settings.level.pick(1000, 10_000, 30_000);
     let checkpoints = checkpoints(last);
@@ -107,7 +107,11 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         for sampling in Sampling::ALL {
             let numbers: Vec<usize> = (0..seeds).collect();
             let trials = each(&numbers, control, |number| {
-                let shown: &[usize] = if *number == 0 { &SHOWN } else { &[] };
+                let shown: &[usize] = if *number == 0 {
+                    &DRAWN_AFTER_QUERIES
+                } else {
+                    &[]
+                };
                 let seed = settings.seed.wrapping_add(*number as u64);
                 process::trial(&line, sampling, &checkpoints, shown, seed, control)
             })?;
@@ -118,13 +122,13 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     control.finish();
     Ok(Outcome {
         text: paragraphs(include_str!("uncertainty/text.md")),
-        figures: drawing::figures(&experiments, &checkpoints),
-        tables: telling::tables(&experiments, &checkpoints),
-        summaries: telling::summaries(&experiments, &checkpoints),
-        findings: telling::findings(&experiments, &checkpoints),
-        notes: telling::notes(&experiments[0].line),
+        figures: figures::figures(&experiments, &checkpoints),
+        tables: findings::tables(&experiments, &checkpoints),
+        summaries: findings::summaries(&experiments, &checkpoints),
+        findings: findings::findings(&experiments, &checkpoints),
+        notes: findings::notes(&experiments[0].line),
         trials: Some(seeds),
-        settings: vec![telling::settings(seeds, last)],
+        settings: vec![findings::settings(seeds, last)],
         ..Outcome::default()
     })
 }

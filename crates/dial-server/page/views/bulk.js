@@ -20,6 +20,9 @@ export function bulkView() {
   const foot = make("footer", { class: "bulk-foot card row" });
   const element = make("div", { class: "view bulk-view" }, make("header", {}, make("h2", {}, T.bulkTitle), make("p", {}, T.bulkHow)), picker, grid, foot);
 
+  // Messages stand above it.
+  new ResizeObserver(() => document.body.style.setProperty("--foot", `${foot.offsetHeight && foot.offsetHeight + 8}px`)).observe(foot);
+
   /** @type {number|null} */
   let chosen = null;
   /** @type {"certain"|"doubtful"} */
@@ -29,6 +32,8 @@ export function bulkView() {
   /** @type {Set<string>} */
   let ticked = new Set();
   let total = 0;
+  /** Open items by class, as the model believes. @type {Map<number, number>} */
+  let open = new Map();
   /** What somebody has unticked in this browser: class and item. It does not come back by itself. */
   const kept = `dial-unticked-${shared.project.id}`;
   /** @type {Set<string>} */
@@ -37,13 +42,22 @@ export function bulkView() {
   const accepted = new Set();
   let turns = 0;
 
+  /** How many open items each class has. */
+  const count = async () => {
+    const counts = await api.get("open");
+    open = new Map(counts.classes.map((one) => [one.class, one.items]));
+  };
+
   const read = async () => {
     const turn = ++turns;
     const classes = shared.project.classes;
-    if (!classes.some((one) => one.id === chosen)) chosen = classes[0]?.id ?? null;
-    drawPicker();
-    if (chosen === null || !shared.project.model_ready) return drawEmpty(T.bulkNotYet);
     try {
+      await count();
+      if (turn !== turns) return;
+      // The first look is at the class where most is to be done.
+      if (!classes.some((one) => one.id === chosen)) chosen = fullest();
+      drawPicker();
+      if (chosen === null) return drawEmpty(T.bulkNotYet);
       const found = await nextPage(chosen);
       if (turn !== turns) return;
       rows = found;
@@ -54,6 +68,18 @@ export function bulkView() {
       drawEmpty(/** @type {Error} */ (error).message);
     }
   };
+
+  /** The model has followed: counts are others now. Tiles stay, because somebody may be ticking them. */
+  const recount = async () => {
+    await count().catch(() => {});
+    if (!shown || chosen === null) return;
+    total = open.get(chosen) ?? 0;
+    drawPicker();
+    if (!foot.hidden) drawFoot();
+  };
+
+  /** The class with the most open items, if any has some. @returns {number|null} */
+  const fullest = () => [...open].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
 
   /** The next items of a class that were neither accepted nor unticked. @param {number} id */
   const nextPage = async (id) => {
@@ -82,14 +108,16 @@ export function bulkView() {
   /** @param {string} words */
   const drawEmpty = (words) => {
     rows = [];
-    fill(grid, make("li", { class: "empty" }, make("p", {}, words), leftOut() > 0 && make("button", { type: "button", on: { click: again } }, T.bulkAgain(leftOut()))));
+    const next = fullest();
+    const goOn = next !== null && next !== chosen && make("button", { type: "button", class: "main", on: { click: () => { chosen = next; read(); } } }, foreign(T.bulkGoOn(classOf(next).name, open.get(next) ?? 0)));
+    fill(grid, make("li", { class: "empty" }, make("p", {}, words), goOn, leftOut() > 0 && make("button", { type: "button", on: { click: again } }, T.bulkAgain(leftOut()))));
     foot.hidden = true;
   };
 
   const drawPicker = () => {
-    picker.hidden = shared.project.classes.length === 0;
+    picker.hidden = chosen === null;
     const select = make("select", { aria: { label: T.bulkClass }, on: { change: () => { chosen = Number(select.value); read(); } } },
-      shared.project.classes.map((one) => make("option", { value: String(one.id), selected: one.id === chosen }, one.name)));
+      shared.project.classes.map((one) => make("option", { value: String(one.id), selected: one.id === chosen }, T.bulkOf(one.name, open.get(one.id) ?? 0))));
     const by = (/** @type {typeof order} */ value, /** @type {string} */ words) => make("button", { type: "button", aria: { pressed: order === value }, on: { click: () => { order = value; read(); } } }, words);
     fill(picker, make("label", { class: "field" }, T.bulkClass, select), make("div", { class: "segments", role: "group", aria: { label: T.order } }, by("certain", T.certain), by("doubtful", T.doubtful)));
   };
@@ -154,7 +182,10 @@ export function bulkView() {
       accept();
       return true;
     },
-    // While somebody ticks, nothing moves; a page that is all accepted is read again by itself.
-    changed: (what) => { if (shown && what === "model" && rows.length === 0) read(); },
+    // While somebody ticks, nothing moves but the counts; a page that is all accepted is read again by itself.
+    changed: (what) => {
+      if (!shown || what !== "model") return;
+      if (rows.length === 0) read(); else recount();
+    },
   };
 }

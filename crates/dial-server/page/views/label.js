@@ -3,22 +3,34 @@
 import * as api from "../api.js";
 import { bars, nearest } from "../bars.js";
 import { Picker } from "../classes.js";
+import { askAlike } from "../dialogs.js";
 import { announce, fill, foreign, make, toast } from "../dom.js";
-import { hold, inTurn, onScreens, release } from "../hold.js";
+import { hold, inTurn, onScreens, release } from "../item_locks.js";
 import { commandOf, commands } from "../keys.js";
 import * as outbox from "../outbox.js";
 import { complain } from "../refusals.js";
-import { large, small } from "../show.js";
+import { drawable, large, small } from "../show.js";
 import { addClass, annotator, classOf, refresh, shared, submit } from "../state.js";
 import { T } from "../strings.js";
 
 /** @typedef {import("../types.js").ItemView} ItemView */
 /** @typedef {import("../types.js").ClassInfo} ClassInfo */
+/** @typedef {Extract<import("../types.js").Decision, {kind: "label"|"skip"|"exclude"}>} Answer */
+/** @typedef {{card: ItemView, decision: Answer, stored: Promise<import("../types.js").Stored|null>}} Left */
 
 /** Items that are kept ready for when the server cannot be reached. */
 const SPARE = 3;
 /** Answers shown as a trail. */
 const TRAIL = 8;
+/** Milliseconds that an answered item stays at least, so that a key that is pressed twice by mistake cannot reach the next one. */
+const TWICE = 100;
+/** Milliseconds in which the server answers; then the work goes on without it. */
+const PATIENCE = 400;
+/** Milliseconds after which an item is shown although its picture is not there, and after which an undo holds nothing up. */
+const LONG = 5000;
+
+/** @param {number} time @returns {Promise<null>} */
+const after = (time) => new Promise((resolve) => setTimeout(resolve, time, null));
 
 /** @returns {import("../types.js").View} */
 export function labelView() {
@@ -29,8 +41,20 @@ export function labelView() {
   const tools = make("div", { class: "deeds row" });
   const element = make("div", { class: "view label-view" }, make("div", { class: "asked" }, item, picker.element, tools, trail), side);
 
-  /** @type {ItemView|null} */
+  // A key is about the item on screen. Until the next one is drawn, picture and all, that is still the one that was answered: another
+  // class corrects the answer, the same class again changes nothing, undo takes it back. After an undo it is the item that comes back.
+  /** The item that is asked. @type {ItemView|null} */
   let card = null;
+  /** The item that was answered, while it is still on screen, and its answer. @type {Left|null} */
+  let left = null;
+  /** While an undo or redo is on its way: what was pressed meanwhile. @type {{work: (() => void)|null}|null} */
+  let turning = null;
+  /** The change of items that is under way. @type {Promise<unknown>} */
+  let changing = Promise.resolve();
+  /** Whether "unsure" was pressed for the item that is on its way. */
+  let early = false;
+  /** How many items were put on screen. */
+  let puts = 0;
   /** The key of the answer to this card: made when it is shown. */
   let key = "";
   /** @type {ItemView[]} */
@@ -45,11 +69,15 @@ export function labelView() {
   const put = (next) => {
     if (card && card.id !== next?.id) release(card.id);
     card = next;
+    left = null;
+    puts++;
     shared.asked = next?.row ?? -1;
     if (next) hold(next.id);
     key = api.newKey();
-    unsure = null;
+    unsure = early && next ? new Set() : null;
+    early = false;
     draw();
+    element.closest("main")?.scrollTo({ top: 0, behavior: "instant" });
     if (card) announce(`${T.item(shared.project.item_word)}: ${card.show.kind === "text" ? card.show.text.slice(0, 200) : card.id}`);
   };
 
@@ -64,6 +92,12 @@ export function labelView() {
     }).catch(reject);
   });
 
+  /** The same as soon as it can be drawn whole. @param {ItemView|null} next */
+  const bring = async (next) => {
+    if (next) await Promise.race([drawable(next.show).catch(() => {}), after(LONG)]);
+    put(next);
+  };
+
   /** Asks for the next item; what is on screen stays until it is there. */
   const advance = async () => {
     if (asking) return;
@@ -71,13 +105,17 @@ export function labelView() {
     clearTimeout(wait);
     try {
       const next = (await ask(1))[0] ?? spare.shift() ?? null;
-      put(next);
+      await bring(next);
       if (!next) wait = setTimeout(advance, 3000);
       stock();
     } catch (error) {
       const next = spare.shift();
-      if (next) put(next);
-      else {
+      if (next) await bring(next);
+      else if (error instanceof api.Refusal && error.code === "C14") {
+        put(null);
+        drawTaken(Math.max(1, Math.ceil(error.retryAfter / 60)));
+        wait = setTimeout(advance, 5000);
+      } else {
         drawTrouble(/** @type {Error} */ (error));
         wait = setTimeout(advance, 2000);
       }
@@ -93,7 +131,7 @@ export function labelView() {
     try {
       spare.push(...await ask(SPARE - spare.length));
       // Their pictures are fetched now: later there may be no line.
-      for (const one of spare) if (one.show.kind === "picture") new Image().src = one.show.url;
+      for (const one of spare) drawable(one.show).catch(() => {});
     } catch {
       // There is none, or no line: both are no news here.
     }
@@ -101,38 +139,67 @@ export function labelView() {
 
   /**
    * Decides about the item on screen and goes on.
-   * @param {import("../types.js").Decision} decision
+   * @param {Answer} decision Its item is filled in here.
    * @param {string} said
    * @param {string} colour
    */
-  const decide = async (decision, said, colour) => {
-    if (!card) return;
-    const done = card;
-    const used = key;
-    // Until the next item is there nothing is asked, so that a second key cannot answer the first item again.
+  const decide = (decision, said, colour) => {
+    if (turning) turning.work = () => decide(decision, said, colour);
+    else if (card) changing = settle(card, { ...decision, item: card.id }, said, colour);
+    else if (left) correct(left, { ...decision, item: left.card.id }, said, colour);
+  };
+
+  /** @param {ItemView} done @param {Answer} decision @param {string} said @param {string} colour */
+  const settle = async (done, decision, said, colour) => {
     card = null;
+    unsure = null;
     given.unshift({ card: done, said, colour });
     given.length = Math.min(given.length, 200);
-    const stored = submit([decision], { key: used, replace: done.labels.some((label) => label.annotator === annotator()) });
+    const stored = submit([decision], { key, replace: done.labels.some((label) => label.annotator === annotator()) }).catch(() => null);
+    left = { card: done, decision, stored };
     // Until it is saved no other tab may be given the item.
-    stored.then(() => release(done.id), () => release(done.id));
+    stored.then(() => release(done.id));
     announce(T.took(done.id, said));
     drawTrail();
     item.classList.add("leaving");
     // The best next question depends on this answer, which takes a few milliseconds; on a bad line a spare one comes at once.
-    const patience = new Promise((resolve) => setTimeout(resolve, 400, null));
-    const answer = await Promise.race([stored.catch(() => null), patience]);
-    if (answer === null && spare.length) {
-      const next = spare.shift();
-      if (next) put(next);
-    } else await advance();
+    const [answer] = await Promise.all([Promise.race([stored, after(PATIENCE)]), after(TWICE)]);
+    const next = answer === null ? spare.shift() : null;
+    if (next) await bring(next);
+    else await advance();
+  };
+
+  /**
+   * The last class counts that is said while an item is on screen.
+   * @param {Left} gone @param {Answer} decision @param {string} said @param {string} colour
+   */
+  const correct = (gone, decision, said, colour) => {
+    if (JSON.stringify(decision) === JSON.stringify(gone.decision)) return;
+    if (decision.kind !== "label" || gone.decision.kind !== "label") { toast(T.tooSoon(said)); announce(T.tooSoon(said)); return; }
+    gone.decision = decision;
+    gone.stored = instead(gone.stored, decision);
+    changing = Promise.all([changing, gone.stored]);
+    const one = given.find(({ card: before }) => before.id === gone.card.id);
+    if (one) Object.assign(one, { said, colour });
+    announce(T.took(gone.card.id, said));
+    drawTrail();
+  };
+
+  /**
+   * An answer in the place of one a moment ago. That one is taken back, so that one undo takes back the new one; on a bad line it is
+   * replaced, as nobody knows when it can be taken back.
+   * @param {Left["stored"]} before @param {Answer} decision @returns {Left["stored"]}
+   */
+  const instead = async (before, decision) => {
+    const receipt = await Promise.race([before, after(PATIENCE)]);
+    if (receipt?.group) submit([{ kind: "undo", group: receipt.group }]).catch(() => {});
+    return submit([decision], { replace: true }).catch(() => null);
   };
 
   /** @param {ClassInfo} known @param {boolean} [soft] */
   const label = (known, soft = false) => {
-    if (!card) return;
     const classes = [{ class: known.id, weight: soft ? 0.5 : 1 }];
-    decide({ kind: "label", item: card.id, classes }, soft ? `${known.name}?` : known.name, known.colour);
+    decide({ kind: "label", item: "", classes }, soft ? `${known.name}?` : known.name, known.colour);
   };
 
   const sendUnsure = () => {
@@ -143,10 +210,32 @@ export function labelView() {
   };
 
   /** @param {"undo"|"redo"} kind */
-  const turn = async (kind) => {
+  const turn = (kind) => {
+    // What was answered a moment ago can be taken back once its change is over.
+    changing = changing.then(() => turned(kind));
+  };
+
+  /** @param {"undo"|"redo"} kind */
+  const turned = async (kind) => {
+    const before = card;
+    const last = kind === "undo" ? given[0]?.card.id : "";
+    const mine = turning = { work: /** @type {(() => void)|null} */ (null) };
+    const shown = puts;
+    card = null;
+    item.classList.add("leaving");
+    /** The item that was on screen is asked again, unless another one is. */
+    const end = () => {
+      if (turning !== mine) return;
+      turning = null;
+      if (puts === shown) { card = before; item.classList.remove("leaving"); }
+      // Who takes an answer back and gives another one means the item of that answer.
+      if (card && card.id === last) mine.work?.();
+      else if (mine.work) { toast(T.tooSoonAfter); announce(T.tooSoonAfter); }
+    };
+    const waiting = setTimeout(end, outbox.state().trouble === "none" ? LONG : 0);
     try {
-      const { items = [] } = await submit([{ kind, group: null }]);
-      const words = T.turned(kind, items);
+      const { items = [], turned = 0 } = await submit([{ kind, group: null }]);
+      const words = T.turned(kind, items, turned);
       announce(words);
       if (items.length !== 1) { toast(words, "good"); await refresh(); }
       const taken = new Set(items);
@@ -154,23 +243,34 @@ export function labelView() {
       drawTrail();
       // What was taken back is asked again; nothing else changes what is on screen.
       const back = kind === "undo" && items.length === 1 ? await api.get("item", { id: items[0] }).catch(() => null) : null;
-      if (back) put(back);
-      else if (!card || taken.has(card.id)) await advance();
+      const asked = card ?? before;
+      if (back) {
+        if (asked && asked.id !== back.id) release(asked.id);
+        await bring(back);
+      } else if (!asked || taken.has(asked.id)) {
+        if (asked) release(asked.id);
+        await advance();
+      }
     } catch (error) {
       complain(error);
     }
+    clearTimeout(waiting);
+    end();
   };
 
   /** @param {string} name */
   const newClass = async (name) => {
     if (!name.trim()) return;
+    const meant = (card ?? left?.card)?.id;
     try {
-      const known = await addClass(name);
+      const known = await addClass(name, askAlike);
+      if (!known) return;
       // Whoever names a class while an item is on screen means that item.
       const input = /** @type {HTMLInputElement|null} */ (document.getElementById("new-class"));
       if (input) input.value = "";
       input?.blur();
-      label(known);
+      if ((card ?? left?.card)?.id === meant) label(known);
+      else toast(T.tooSoon(known.name));
     } catch (error) {
       complain(error);
     }
@@ -197,8 +297,13 @@ export function labelView() {
       make("p", { class: "row" }, make("a", { class: "button main", href: "#export" }, T.toExport), make("a", { class: "button", href: "#review" }, T.toReview))));
   };
 
+  /** @param {number} minutes Until an item is free. */
+  const drawTaken = (minutes) => fill(item, make("div", { class: "empty" }, make("h2", {}, T.allTaken), make("p", {}, T.allTakenHint(minutes)),
+    make("p", { class: "row" }, make("a", { class: "button", href: "#review" }, T.toReview))));
+
   /** @param {Error} error */
   const drawTrouble = (error) => {
+    left = null;
     const offline = error instanceof api.Refusal && error.passing;
     item.classList.remove("leaving");
     fill(item, make("div", { class: "empty" }, make("h2", {}, offline ? T.noLine : T.broken), make("p", {}, offline ? T.noLineHint : error.message),
@@ -222,7 +327,7 @@ export function labelView() {
     const all = shared.project.classes;
     const before = /** @type {HTMLInputElement|null} */ (document.getElementById("new-class"));
     const input = make("input", { placeholder: T.addClass, maxLength: 200, id: "new-class", title: T.addClassHint, value: before?.value ?? "", aria: { label: T.addClassHint },
-      on: { keydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") { input.value = ""; input.blur(); } } } });
+      on: { keydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape" && !event.isComposing) { input.value = ""; input.blur(); } } } });
     const add = make("form", { class: "add", on: { submit: (/** @type {Event} */ event) => { event.preventDefault(); newClass(input.value); } } },
       input, make("button", {}, T.add));
     const first = all.length === 0;
@@ -251,8 +356,8 @@ export function labelView() {
       !idle && shared.project.classes.length > 0 && tool(T.unsure, keys.unsure, () => { unsure = unsure ? null : new Set(); drawClasses(); drawTools(); }, unsure !== null));
   };
 
-  const skip = () => card && decide({ kind: "skip", item: card.id }, T.skip, "var(--soft)");
-  const exclude = () => card && decide({ kind: "exclude", item: card.id }, T.exclude, "var(--soft)");
+  const skip = () => decide({ kind: "skip", item: "" }, T.skip, "var(--soft)");
+  const exclude = () => decide({ kind: "exclude", item: "" }, T.exclude, "var(--soft)");
 
   const drawTrail = () => {
     fill(trail, given.slice(0, TRAIL).map((one) => make("li", { title: `${one.card.id}: ${one.said}`, style: { "--hue": one.colour } },
@@ -296,7 +401,8 @@ export function labelView() {
       else if (command === "add") document.getElementById("new-class")?.focus();
       else if (command === "zoom") item.querySelector(".picture")?.dispatchEvent(new Event("dial-zoom"));
       else if (command === "unsure") {
-        if (unsure?.size) sendUnsure();
+        if (!card) early = !early && (left ?? turning) !== null;
+        else if (unsure?.size) sendUnsure();
         else { unsure = unsure ? null : new Set(); drawClasses(); drawTools(); }
       } else return picker.key(event);
       return true;

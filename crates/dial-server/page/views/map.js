@@ -19,8 +19,8 @@ export function mapView() {
   const legend = make("ul", { class: "legend", tabIndex: 0, aria: { label: T.legend } });
   const panel = new Panel(() => drawOver());
   const tools = make("div", { class: "row tools" });
-  const stage = make("div", { class: "stage card" }, canvas, over, tip, tools, legend, note);
-  const element = make("div", { class: "view map-view wide" }, stage, panel.element);
+  const stage = make("div", { class: "stage card" }, canvas, over, tip, tools, legend);
+  const element = make("div", { class: "view map-view wide" }, stage, panel.element, note);
 
   /** @type {Points|null} */
   let points = null;
@@ -141,7 +141,8 @@ export function mapView() {
     if (own !== tipTurn) return;
     const card = await api.get("item", { row }).catch(() => null);
     if (!card || own !== tipTurn) return;
-    const named = card.belief ? `${classOf(card.belief.class).name} ${percent(Math.max(...card.belief.probabilities.map((one) => one.probability)))}` : "";
+    const { belief } = card;
+    const named = !belief ? "" : belief.reached ? `${classOf(belief.class).name} ${percent(Math.max(...belief.probabilities.map((one) => one.probability)))}` : T.unreached;
     fill(tip, small(card.show, card.id), make("p", {}, foreign(card.id)), make("p", { class: "soft small" }, foreign(named)));
     tip.style.left = `${Math.min(x + 14, stage.clientWidth - 190)}px`;
     tip.style.top = `${Math.min(y + 14, stage.clientHeight - 190)}px`;
@@ -208,7 +209,7 @@ export function mapView() {
   canvas.addEventListener("pointercancel", (event) => { fingers.delete(event.pointerId); line = []; });
   canvas.addEventListener("pointerleave", () => { hovered = -1; tipTurn++; tip.hidden = true; drawOver(); });
   canvas.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+    const step = event.shiftKey ? undefined : { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     if (!points || !places) return;
     const middle = () => (points && finder ? finder.nearest(points.centre[0], points.centre[1], 2) : -1);
     if (event.key === "+" || event.key === "=" || event.key === "-") {

@@ -53,19 +53,22 @@ export function progressView() {
   const draw = (estimates, points, calibration, perMinute) => {
     if (!estimates || estimates.labelled === 0) return fill(body, make("div", { class: "empty card" }, make("h2", {}, T.progressNone), make("a", { class: "button main", href: "#label" }, T.views.label)));
     const { accuracy, audit, advice } = estimates;
+    const noAccuracy = estimates.no_accuracy ?? T.accuracyLater;
+    const about = shared.project.item_word === "text" ? `${T.accuracyWhy}. ${T.accuracyTexts}` : T.accuracyWhy;
     const complete = estimates.classes_met === estimates.classes;
     const measured = points.flatMap(({ labelled: x, accuracy: one }) => one ? [{ x, y: one.mean, low: one.low, high: one.high }] : []);
     fill(body,
-      make("section", { class: `card pad advice ${advice.verdict}` }, make("h2", {}, T.verdict[advice.verdict]), make("ul", {}, advice.reasons.map((reason) => make("li", {}, reason)))),
+      make("section", { class: `card pad advice ${advice.verdict}` }, make("h2", {}, T.verdict[advice.verdict]), make("ul", {}, advice.reasons.map((reason) => make("li", {}, reason))),
+        !complete && make("button", { type: "button", on: { click: () => dispatchEvent(new Event("dial-edit-classes")) } }, T.editClasses)),
       make("div", { class: "figures" },
         figure(number(estimates.labelled), T.given),
         figure(`${estimates.classes_met} / ${estimates.classes}`, T.met),
         figure(complete ? percent(estimates.settled) : "–", T.settled, T.settledWhy),
-        figure(accuracy ? percent(accuracy.mean, 1) : "–", T.accuracy, accuracy ? `${percent(accuracy.low)} – ${percent(accuracy.high)}, ${T.accuracyWhy}` : T.accuracyLater),
-        audit && figure(percent(audit[0].mean, 1), T.audit(audit[1]), `${percent(audit[0].low)} – ${percent(audit[0].high)}`),
+        figure(accuracy ? percent(accuracy.mean, 1) : "–", T.accuracy, accuracy ? `${percent(accuracy.low)} – ${percent(accuracy.high)}, ${about}` : noAccuracy),
+        audit && figure(percent(audit[0].mean, 1), T.audit(audit[1]), `${percent(audit[0].low)} – ${percent(audit[0].high)}, ${T.auditWhy}`),
         figure(perMinute === null ? "–" : perMinute.toFixed(1), T.pace, T.paceWhy)),
       make("div", { class: "charts" },
-        make("section", { class: "card pad" }, make("h3", {}, T.accuracyOver), measured.length > 1 ? share(measured, T.accuracyOver) : make("p", { class: "soft" }, T.accuracyLater)),
+        make("section", { class: "card pad" }, make("h3", {}, T.accuracyOver), measured.length > 1 ? share(measured, T.accuracyOver) : make("p", { class: "soft" }, accuracy ? T.accuracyLater : noAccuracy)),
         make("section", { class: "card pad" }, make("h3", {}, T.settledOver), share(points.filter((point) => point.classes_met >= estimates.classes).map((point) => ({ x: point.labelled, y: point.settled })), T.settledOver)),
         make("section", { class: "card pad" }, make("h3", {}, T.calibrationTitle), calibration.bins.length > 1 ? reliability(calibration.bins) : make("p", { class: "soft" }, T.calibrationNone), make("p", { class: "soft small" }, T.calibrationHow)),
         make("section", { class: "card pad" }, make("h3", {}, T.byClass), counts(shared.project.classes.map((one) => ({ name: one.name, count: one.labels, colour: one.colour })))),

@@ -1,11 +1,12 @@
 // Scene: the pixels of a hyperspectral pool where they are, in false colours, with what is believed laid over them.
 
 import * as api from "../api.js";
-import { doubtColour, readBeliefs, rgb } from "../beliefs.js";
+import { colourOf, hues, readBeliefs, shareKnown } from "../beliefs.js";
 import { curve } from "../chart.js";
 import { drawLegend } from "../classes.js";
 import { calmly, draw as svg, fill, make } from "../dom.js";
 import { Panel } from "../panel.js";
+import { picture } from "../pictures.js";
 import { shared } from "../state.js";
 import { T } from "../strings.js";
 
@@ -30,9 +31,11 @@ export function sceneView() {
   /** @type {import("../beliefs.js").Beliefs|null} */
   let beliefs = null;
   let overlay = "classes";
-  let opacity = 0.75;
+  let opacity = 1;
   /** @type {number[]|null} Bands for red, green, blue; none for principal components. */
   let bands = null;
+  /** The picture that was asked for last. */
+  let wanted = "";
   let shown = false;
 
   const start = async () => {
@@ -55,7 +58,10 @@ export function sceneView() {
   };
 
   const drawImage = () => {
-    image.src = `/api/v1/${api.withQuery("scene/image", bands ? { red: bands[0], green: bands[1], blue: bands[2] } : {})}`;
+    const path = api.withQuery("scene/image", bands ? { red: bands[0], green: bands[1], blue: bands[2] } : {});
+    wanted = path;
+    // Of several that are asked for in a row, the last counts.
+    picture(path).then((url) => { if (wanted === path) Object.assign(image, { src: url }).dataset.path = path; }, () => {});
   };
 
   const named = (/** @type {number} */ band) => (scene?.wavelengths.length ? `${Math.round(scene.wavelengths[band])} ${scene.unit}` : `${T.band} ${band}`);
@@ -90,23 +96,23 @@ export function sceneView() {
     const context = canvas.getContext("2d");
     if (!scene || !context) return;
     const data = context.createImageData(scene.width, scene.height);
+    let covered = false;
     if (beliefs && overlay !== "none") {
       const { width } = scene;
-      const known = new Map(shared.project.classes.map((one) => [one.id, rgb(one.colour)]));
+      const [all, known, by] = [beliefs, hues(), overlay === "doubt" ? "doubt" : "class"];
       const shapes = new Map(shared.project.classes.map((one) => [one.id, one.shape]));
       pixels.forEach((pixel, row) => {
-        const hue = beliefs && known.get(beliefs.classes[row]);
-        if (!beliefs || !hue) return;
-        const labelled = beliefs.marks[row] & 1;
-        const dimmed = overlay === "classes" && hatched(shapes.get(beliefs.classes[row]) ?? 0, pixel % width, Math.floor(pixel / width)) ? 0.55 : 1;
-        const doubt = 2 * (1 - beliefs.probability[row] / 255);
-        const colour = overlay === "doubt" ? doubtColour(Math.min(1, doubt)) : hue;
-        const strong = overlay === "doubt" ? 1 : 0.35 + 0.65 * Math.min(1, beliefs.strength[row] / 110);
-        data.data.set([dimmed * colour[0], dimmed * colour[1], dimmed * colour[2], labelled ? 255 : Math.round(255 * opacity * strong)], 4 * pixel);
+        // Nothing lies over a pixel that no label says anything about.
+        const share = shareKnown(all, row);
+        const colour = share > 0 && colourOf(all, row, /** @type {"class"|"doubt"} */ (by), known);
+        if (!colour) return;
+        covered = true;
+        const dimmed = by === "class" && hatched(shapes.get(all.classes[row]) ?? 0, pixel % width, Math.floor(pixel / width)) ? 0.55 : 1;
+        data.data.set([dimmed * colour[0], dimmed * colour[1], dimmed * colour[2], all.marks[row] & 1 ? 255 : Math.round(255 * opacity * share)], 4 * pixel);
       });
     }
     context.putImageData(data, 0, 0);
-    frame.classList.toggle("overlaid", overlay !== "none" && beliefs !== null);
+    frame.classList.toggle("overlaid", covered);
   };
 
   const drawMark = () => {
@@ -138,7 +144,7 @@ export function sceneView() {
   let cursor = 0;
   canvas.addEventListener("keydown", (event) => {
     if (!scene) return;
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -scene.width, ArrowDown: scene.width }[event.key];
+    const step = event.shiftKey ? undefined : { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -scene.width, ArrowDown: scene.width }[event.key];
     if (step !== undefined) {
       cursor = Math.min(rows.length - 1, Math.max(0, (cursor || pixels[0] || 0) + step));
       showSpectrum(rows[cursor]);

@@ -1,9 +1,12 @@
 //! The server that has a project, over the loopback.
 //!
-//! The address and the token are in `server.json` in the folder of the project, which only its owner can read. A file that
-//! names another machine, a process that is gone, a port that nobody listens on or that somebody else has: all that counts
-//! for nothing. A server that is there but slow is waited for: opening the project beside it would only fail.
+//! The address and the token are in `server.json` in the folder of the project, which only its owner can read. It is looked
+//! at only when the project is locked, so that a file that a killed server left is worth nothing. Whoever listens at the
+//! address must prove that it holds the token, which is never sent; another machine, a process that is gone and a port that
+//! somebody else has count for nothing. A server that is there but slow is waited for: opening the project beside it would
+//! only fail.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -13,28 +16,30 @@ use axum::http::StatusCode;
 use dial_store::Folder;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::http::{Answer, Request};
 use super::{Note, ProjectHandle};
 use crate::http::problem::{Problem, exit};
 use crate::http::wire::{
-    Believed, Estimates, HistoryRow, Imported, ItemView, Labels, Manifest, Next, Page, Part,
-    ProjectInfo, Questions, Status, Stored, Submission, Suspect, Wanted, Which,
+    Believed, EndSessions, Estimates, HistoryRow, ImportRequest, Imported, ItemView, Launch,
+    Manifest, Next, Page, Part, Passed, ProjectInfo, Questions, SessionRow, Status, Stored,
+    Submission, Suspect, Wanted, Which,
 };
 
 /// How long the first answer of a server may take, and every other: it may have to solve first.
-const FIRST: Duration = Duration::from_secs(60);
-const ANSWER: Duration = Duration::from_secs(600);
+const FIRST_ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// How long the model may take to follow what was said before it was asked.
-const FOLLOW: Duration = Duration::from_secs(60);
+const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A server that ends closes connections without an answer: it is asked again so often, after such a pause.
-const ENDING: (usize, Duration) = (30, Duration::from_millis(200));
+/// A server that stops closes connections without an answer: it is asked again so often, after such a pause.
+const STOPPING_RETRIES: usize = 30;
+const STOPPING_PAUSE: Duration = Duration::from_millis(200);
 
 /// Items that a server gives at once.
-const ITEMS: usize = 50;
+const ITEMS_PER_REQUEST: usize = 50;
 
 /// A running server.
 pub struct Client {
@@ -49,6 +54,12 @@ struct Place {
     address: SocketAddr,
     token: String,
     pid: Option<u32>,
+    #[serde(default)]
+    project: String,
+    #[serde(default)]
+    place: String,
+    #[serde(default)]
+    run: String,
 }
 
 impl Place {
@@ -59,16 +70,23 @@ impl Place {
     }
 }
 
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {}", self.address)?;
+        self.pid.map_or(Ok(()), |pid| write!(f, " (process {pid})"))
+    }
+}
+
 /// Who is at an address.
 enum There {
     Server,
     Slow,
-    Ending,
+    Stopping,
     Nobody,
 }
 
 impl Client {
-    /// The server of a project, if one is running.
+    /// The server of a project that is locked, if a server has it.
     ///
     /// # Errors
     /// A server that is there and does not answer.
@@ -78,8 +96,7 @@ impl Client {
         else {
             return Ok(None);
         };
-        let plain = place.token.bytes().all(|byte| byte.is_ascii_graphic());
-        if !place.address.ip().is_loopback() || !plain {
+        if !place.address.ip().is_loopback() {
             return Ok(None);
         }
         let client = Client {
@@ -87,30 +104,29 @@ impl Client {
             backups: folder.backups(),
             note,
         };
-        for _ in 0..ENDING.0 {
+        for _ in 0..STOPPING_RETRIES {
             if !client.place.lives() {
                 return Ok(None);
             }
-            match there(client.request("GET", "project", String::new(), FIRST)) {
+            match there(&client.request("GET", "project", String::new(), FIRST_ANSWER_TIMEOUT)) {
                 There::Server => return Ok(Some(client)),
                 There::Nobody => return Ok(None),
-                There::Ending => std::thread::sleep(ENDING.1),
+                There::Stopping => std::thread::sleep(STOPPING_PAUSE),
                 There::Slow => {
-                    let text = format!(
-                        "{}: its server at {} does not answer",
-                        folder.0.display(),
-                        client.place.address
-                    );
-                    let process = client
-                        .place
-                        .pid
-                        .map_or(String::new(), |pid| format!(" (process {pid})"));
+                    let text = format!("{}: its server {}", folder.0.display(), client.place);
                     let next = "Nothing was sent. Try again in a while, or end the server.";
-                    return Err(held(format!("{text}{process}. {next}")));
+                    return Err(held(format!("{text} does not answer. {next}")));
                 }
             }
         }
         Ok(None)
+    }
+
+    /// The refusal of a program that needs the project for itself.
+    pub fn refusal(&self, folder: &Folder) -> Problem {
+        let text = format!("{}: its server {} has it", folder.0.display(), self.place);
+        let next = "Nothing was changed. Stop that dial serve, or use its page and the dial command, which go through it.";
+        held(format!("{text}. {next}"))
     }
 
     /// A link that signs in a browser.
@@ -118,7 +134,15 @@ impl Client {
     /// # Errors
     /// What the server answers.
     pub fn link(&self) -> Result<String, Problem> {
-        self.post("launch", &json!({}))
+        self.post("launch", &Launch { file: false })
+    }
+
+    /// A file that leads a browser to such a link.
+    ///
+    /// # Errors
+    /// What the server answers.
+    pub fn launch_file(&self) -> Result<PathBuf, Problem> {
+        self.post("launch", &Launch { file: true })
     }
 
     /// Waits until the model has followed what was said until now, so that the answer is the same as
@@ -127,7 +151,7 @@ impl Client {
         let project: ProjectInfo = self.get("project", &())?;
         let (wanted, start, mut now) = (project.version, Instant::now(), project);
         while now.model_version < wanted && now.banner.is_none() {
-            if start.elapsed() > FOLLOW {
+            if start.elapsed() > CATCH_UP_TIMEOUT {
                 let text = "the model of the server is behind the labels; this is what it believed before.";
                 (self.note)(text);
                 return Ok(now);
@@ -159,18 +183,18 @@ impl Client {
         } else {
             format!("{path}?{query}")
         };
-        self.answered(self.request("GET", &path, String::new(), ANSWER))
+        self.answered(self.request("GET", &path, String::new(), ANSWER_TIMEOUT))
     }
 
     fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Problem> {
         let body = serde_json::to_string(body).unwrap_or_default();
-        self.read(&self.answered(self.request("POST", path, body, ANSWER))?)
+        self.read(&self.answered(self.request("POST", path, body, ANSWER_TIMEOUT))?)
     }
 
     fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, Problem> {
         let other = |error| {
             let text = format!(
-                "what answers at {} is no server of this dial ({error}).",
+                "the program at {} is not a server of this dial ({error}).",
                 self.place.address
             );
             lost(&text)
@@ -211,10 +235,13 @@ impl Client {
         body: String,
         patience: Duration,
     ) -> io::Result<Answer> {
-        let Place { address, token, .. } = &self.place;
+        let place = &self.place;
         Request {
-            address: *address,
-            token,
+            address: place.address,
+            token: &place.token,
+            run: &place.run,
+            project: &place.project,
+            place: &place.place,
             method,
             path,
             body,
@@ -237,15 +264,22 @@ impl ProjectHandle for Client {
         let mut all: Option<Questions> = None;
         loop {
             let found = all.as_ref().map_or(&[][..], |all| all.items.as_slice());
-            let count = (wish.count - found.len()).min(ITEMS);
-            let ids = found.iter().map(|card| card.id.clone());
+            let count = (wish.count - found.len()).min(ITEMS_PER_REQUEST);
+            let ids = found.iter().map(|view| view.id.clone());
             let except = wish.except.iter().cloned().chain(ids).collect();
             let part = Next {
                 annotator: wish.annotator.clone(),
                 count,
                 except,
             };
-            let mut new: Questions = self.post("next", &part)?;
+            let mut new: Questions = match (self.post("next", &part), all.take()) {
+                // Others have the rest.
+                (Err(problem), Some(all)) if &*problem.code == "C14" => return Ok(all),
+                (answer, before) => {
+                    all = before;
+                    answer?
+                }
+            };
             let last = new.items.len() < count;
             new.items
                 .splice(0..0, all.take().into_iter().flat_map(|all| all.items));
@@ -274,6 +308,10 @@ impl ProjectHandle for Client {
         self.get("suspects", part)
     }
 
+    fn passed(&mut self, part: &Part) -> Result<Page<Passed>, Problem> {
+        self.get("passed", part)
+    }
+
     fn estimates(&mut self) -> Result<Option<Estimates>, Problem> {
         self.believing()?;
         self.get("estimates", &())
@@ -291,14 +329,23 @@ impl ProjectHandle for Client {
         self.bytes("export", wanted)
     }
 
-    fn import(&mut self, labels: Labels) -> Result<Imported, Problem> {
-        self.post("import", &labels)
+    fn import(&mut self, request: ImportRequest) -> Result<Imported, Problem> {
+        self.post("import", &request)
+    }
+
+    fn sessions(&mut self) -> Result<Vec<SessionRow>, Problem> {
+        self.get("sessions", &())
+    }
+
+    fn end_sessions(&mut self, ids: &[String]) -> Result<Vec<SessionRow>, Problem> {
+        let sessions = ids.to_vec();
+        self.post("sessions/end", &EndSessions { sessions })
     }
 
     /// The server makes it in the folder of the project, from where it is copied.
     fn backup(&mut self, to: &Path) -> Result<Manifest, Problem> {
         if to.exists() {
-            let text = format!("{}: is there already. Nothing was changed.", to.display());
+            let text = format!("{} is there already. Nothing was changed.", to.display());
             let text = format!("{text} Choose another name for the backup.");
             return Err(Problem::new(StatusCode::CONFLICT, "S11", text));
         }
@@ -312,9 +359,10 @@ impl ProjectHandle for Client {
             );
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "S5", text)
         };
-        let bytes = std::fs::read(&place).map_err(failed)?;
-        let write = |out: &mut dyn io::Write| out.write_all(&bytes);
-        dial_data::write::write_whole(to, write).map_err(dial_store::Error::from)?;
+        let made_there = std::fs::File::open(&place).map_err(failed)?;
+        dial_store::copy_backup(&made_there, to)?;
+        // It was made to be copied: left there it would count as one that somebody asked to be kept there.
+        let _ = std::fs::remove_file(&place);
         Ok(Manifest {
             file: to.to_path_buf(),
             ..made
@@ -324,7 +372,7 @@ impl ProjectHandle for Client {
 
 /// A server that went away in the middle.
 fn lost(text: &str) -> Problem {
-    let next = "What was sent may NOT be saved. Look with dial status, then send it again.";
+    let next = "What was sent may NOT be saved. Check with dial status, then send it again.";
     Problem::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "S5",
@@ -336,28 +384,16 @@ fn held(text: String) -> Problem {
     Problem::new(StatusCode::CONFLICT, "S7", text)
 }
 
-/// Who gave an answer to the question for the project.
-fn there(answer: io::Result<Answer>) -> There {
+/// Who gave an answer to the question for the project. Any answer that is proven is one of the server, also that it is not
+/// well; whoever cannot prove one is nobody.
+fn there(answer: &io::Result<Answer>) -> There {
     match answer {
-        Ok((200, body)) if serde_json::from_slice::<ProjectInfo>(&body).is_ok() => There::Server,
-        Ok((status, body)) => {
-            let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
-            let ours = problem["type"]
-                .as_str()
-                .is_some_and(|kind| kind.starts_with("urn:dial:error:"));
-            // A server that is not well says so again when it is asked for something; one that does not know the token is
-            // that of another project.
-            if ours && (status == 429 || status >= 500) {
-                There::Server
-            } else {
-                There::Nobody
-            }
-        }
+        Ok(_) => There::Server,
         Err(error) => match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => There::Slow,
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::BrokenPipe => There::Ending,
+            | io::ErrorKind::BrokenPipe => There::Stopping,
             _ => There::Nobody,
         },
     }
@@ -369,27 +405,14 @@ mod tests {
 
     #[test]
     fn who_is_there_by_hand() {
-        let of = |status, body: Value| there(Ok((status, body.to_string().into_bytes())));
-        let project = json!({
-            "name": "p", "id": "1", "pool": "p", "item_word": "row", "items": 1, "labelled": 0, "classes": [],
-            "annotators": {}, "acquisition": "auto", "overlap": 1, "version": 1, "model_version": 1,
-            "model_ready": false, "foreseen": false, "banner": null, "conflicts": 0,
-        });
-        assert!(matches!(of(200, project), There::Server));
+        for status in [200, 409, 503] {
+            assert!(matches!(there(&Ok((status, Vec::new()))), There::Server));
+        }
+        let failed = |kind| there(&Err(io::Error::new(kind, "")));
         assert!(matches!(
-            of(200, json!({ "welcome": "to another program" })),
+            failed(io::ErrorKind::PermissionDenied),
             There::Nobody
         ));
-        assert!(matches!(
-            of(401, json!({ "type": "urn:dial:error:X13" })),
-            There::Nobody
-        ));
-        assert!(matches!(
-            of(503, json!({ "type": "urn:dial:error:S4" })),
-            There::Server
-        ));
-        assert!(matches!(of(503, json!({})), There::Nobody));
-        let failed = |kind| there(Err(io::Error::new(kind, "")));
         assert!(matches!(
             failed(io::ErrorKind::ConnectionRefused),
             There::Nobody
@@ -397,7 +420,7 @@ mod tests {
         assert!(matches!(failed(io::ErrorKind::WouldBlock), There::Slow));
         assert!(matches!(
             failed(io::ErrorKind::UnexpectedEof),
-            There::Ending
+            There::Stopping
         ));
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use dial_store::time::Clock;
-use dial_store::{Folder, Journal, Material, Project};
+use dial_store::{Folder, Journal, PreparedPool, Project, Snapshot};
 use tokio::sync::oneshot;
 
 use crate::http::problem::Problem;
-use crate::serve::{Served, Server, Settings};
+use crate::serve::{Served, Server, ServerOptions};
 
 /// A project of this process.
 pub struct Holding {
@@ -41,11 +41,11 @@ impl Holding {
         }
     }
 
-    /// Reads the project.
-    pub fn read<T>(&self, look: impl FnOnce(&Project) -> T) -> Result<T, Problem> {
+    /// Reads the project as it was stored last. Waits for nobody.
+    pub fn read<T>(&self, look: impl FnOnce(&Snapshot) -> T) -> Result<T, Problem> {
         match &self.holder {
-            Holder::Own(project) => Ok(look(project)),
-            Holder::Served(serving) => Ok(serving.served.read(look)),
+            Holder::Own(project) => Ok(look(&project.snapshot())),
+            Holder::Served(serving) => Ok(look(&serving.served.snapshot())),
             Holder::Closed => Err(closed()),
         }
     }
@@ -68,13 +68,21 @@ impl Holding {
         }
     }
 
+    /// The server of this process, if one has it.
+    pub fn served(&self) -> Option<&Served> {
+        match &self.holder {
+            Holder::Served(serving) => Some(&serving.served),
+            _ => None,
+        }
+    }
+
     /// Whether a server has it.
     pub fn is_served(&self) -> bool {
         matches!(self.holder, Holder::Served(_))
     }
 
     /// Hands the project to a server, unless one has it; returns a link that signs in a browser.
-    pub fn serve(&mut self, material: Arc<Material>, port: u16) -> Result<String, Problem> {
+    pub fn serve(&mut self, prepared: Arc<PreparedPool>, port: u16) -> Result<String, Problem> {
         if let Holder::Served(serving) = &self.holder {
             return Ok(serving.served.link()?);
         }
@@ -85,7 +93,7 @@ impl Holding {
         let Holder::Own(project) = std::mem::replace(&mut self.holder, Holder::Closed) else {
             return Err(closed());
         };
-        match Serving::start(*project, material, folder.clone(), port) {
+        match Serving::start(*project, prepared, folder.clone(), port) {
             Ok((serving, link)) => {
                 self.holder = Holder::Served(serving);
                 Ok(link)
@@ -139,16 +147,16 @@ struct Serving {
 impl Serving {
     fn start(
         project: Project,
-        material: Arc<Material>,
+        prepared: Arc<PreparedPool>,
         folder: Folder,
         port: u16,
     ) -> Result<(Serving, String), Problem> {
-        let settings = Settings {
+        let settings = ServerOptions {
             port,
             signals: false,
-            ..Settings::default()
+            ..ServerOptions::default()
         };
-        let server = Server::start(project, material, &settings)?;
+        let server = Server::start(project, prepared, &settings)?;
         let (served, link) = (server.served(), server.link()?);
         let (stop, stopped) = oneshot::channel();
         let serve = move || {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::http::problem::Problem;
 use crate::http::wire::{
-    Believed, Estimates, HistoryRow, Imported, ItemView, Labels, Manifest, Next, Page, Part,
-    Questions, Status, Stored, Submission, Suspect, Wanted, Which,
+    Believed, Estimates, HistoryRow, ImportRequest, Imported, ItemView, Manifest, Next, Page, Part,
+    Passed, Questions, SessionRow, Status, Stored, Submission, Suspect, Wanted, Which,
 };
 
 mod client;
@@ -15,7 +15,7 @@ mod http;
 mod local;
 
 pub use client::Client;
-pub use local::Local;
+pub use local::{Asked, Local};
 
 /// What can be done with a project.
 pub trait ProjectHandle {
@@ -37,6 +37,9 @@ pub trait ProjectHandle {
     /// Labels that the others contradict, the least probable first.
     fn suspects(&mut self, part: &Part) -> Result<Page<Suspect>, Problem>;
 
+    /// The items that were skipped or excluded, the latest first.
+    fn passed(&mut self, part: &Part) -> Result<Page<Passed>, Problem>;
+
     /// How far along the project is, and how good, by all that was decided until now.
     fn estimates(&mut self) -> Result<Option<Estimates>, Problem>;
 
@@ -47,7 +50,13 @@ pub trait ProjectHandle {
     fn export(&mut self, wanted: &Wanted) -> Result<Vec<u8>, Problem>;
 
     /// Imports labels as one group.
-    fn import(&mut self, labels: Labels) -> Result<Imported, Problem>;
+    fn import(&mut self, request: ImportRequest) -> Result<Imported, Problem>;
+
+    /// The browsers that are signed in, the one used last first.
+    fn sessions(&mut self) -> Result<Vec<SessionRow>, Problem>;
+
+    /// Signs browsers out; those that are left.
+    fn end_sessions(&mut self, ids: &[String]) -> Result<Vec<SessionRow>, Problem>;
 
     /// Copies the project to a file that must not be there.
     fn backup(&mut self, to: &Path) -> Result<Manifest, Problem>;

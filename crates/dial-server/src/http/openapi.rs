@@ -1,4 +1,4 @@
-//! The document of the interface as a page for people: made from the OpenAPI document, which is made from the code.
+//! docs/api.md, generated from the OpenAPI document.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// The page, in Markdown.
 pub fn page() -> String {
     let document = serde_json::to_value(crate::document()).unwrap_or_default();
-    let mut text = format!("{HEAD}{}", examples());
+    let mut text = format!("{DESCRIPTION}{}{SIGNING}", examples());
     let empty = Map::new();
     let schemas = document["components"]["schemas"]
         .as_object()
@@ -25,35 +25,69 @@ pub fn page() -> String {
     text
 }
 
-const HEAD: &str = "\
+const DESCRIPTION: &str = "\
 # The interface of a project
 
 *This page is made from the OpenAPI document of the server (`/api/v1/openapi.json`), which is made from the code.*
 
 A running server (`dial serve PROJECT`, `dial label POOL`) listens on this machine only. Programs of the owner send
-`Authorization: Bearer TOKEN`; address and token stand in `PROJECT/server.json`, which only the owner can read. Browsers sign in
-with a link that is good once. Errors are RFC 9457 problems with the codes of [errors.md](errors.md).
+`Authorization: Bearer TOKEN`, and with every POST the id of the project as `X-Dial: PROJECT`: a server that has another project
+refuses it (`C8`). Address, token and project stand in `PROJECT/server.json`, which only the owner can read; programs that do not
+send the token can sign (see [below](#signed-requests-and-proven-answers)). Errors are RFC 9457 problems with the codes of
+[errors.md](errors.md).
 
 Members and parameters are required unless they are marked optional. One that is left out has the default that stands there;
 where none stands, it is empty, false or null. (A `count` or `weight` is then 1, a `limit` 100, a `side` 2048, a `format` csv.)
 
 ";
 
+/// How both ends show who they are.
+const SIGNING: &str = r#"## Signed requests and proven answers
+
+Another user of the machine may take a port when a server has ended, and a file or a page may still name it. So neither the
+page nor the command sends a secret: they sign requests with it, and believe only answers that are proven with it. The secret of
+a program is the token; that of a browser is the key of its session. In these texts `\n` is one byte, and a secret is used
+as the text that it is:
+
+```text
+exchange  = RUN \n HOST \n METHOD \n TARGET \n NONCE \n hex(SHA256(request body))
+signature = hex(HMAC-SHA256(secret, "dial request\n" exchange))
+proof     = hex(HMAC-SHA256(secret, "dial answer\n" exchange \n STATUS \n BODY OF THE ANSWER))
+
+Authorization: Dial SESSION.NONCE.hex(SHA256(request body)).signature        sent with the request
+X-Dial-Proof: proof                                                          comes with the answer
+```
+
+RUN is random for each start of a server; `server.json` and `GET /hello` have it. HOST is the header `Host`, as
+`127.0.0.1:8000`. TARGET is the path with its query. NONCE is made by the sender for this request. SESSION is `owner` for a
+program. To a program that sends the token the proof is given as well, with an empty NONCE. An answer without
+`Content-Length`, which is sent while it is made (events, exports), has the proof of its head, as if its body were empty. Refusals of who is not known (`C7`, `X13`), of other hosts and origins (`X1`, `X2`) and
+of other projects (`C8`) have no proof.
+
+What was signed for one run, host or request is good for no other, so what somebody sees who has only taken over a port
+opens nothing later. A browser gets its session from a link, `http://ADDRESS/#launch=CODE`: the page sends
+`{"code": CODE}` to `POST /sign-in`, which answers once with `session` and `key`. There are no cookies. The files of the page,
+`/hello` and `/sign-in` are for everybody on this machine and hold no data.
+
+`/hello` and `server.json` have the ids `project` and `place`. Copies of a project have the same project and different places, so
+a change by a browser names both, as `X-Dial` and `X-Dial-Place`; what names another project or place is refused (`C8`).
+
+"#;
+
 /// Bodies of the examples.
-const NEXT: &str = r#"{"annotator": "ann", "count": 2}"#;
+const NEXT_EXAMPLE: &str = r#"{"annotator": "ann", "count": 2}"#;
 const DECISIONS: &str = r#"{"key": "made-by-you-1", "annotator": "ann", "decisions": [
     {"kind": "label", "item": "cat17.jpg", "classes": [{"class": 0}]},
     {"kind": "label", "item": "81.jpg", "classes": [{"class": 0, "weight": 0.6}, {"class": 1, "weight": 0.4}]}]}"#;
-const IMPORT: &str = r#"{"key": "made-by-you-2", "source": "gold.csv", "annotator": "expert", "add_classes": true, "given": [
-    {"item": {"id": ["cat17.jpg", null]}, "place": "line 2",
-     "said": {"label": {"annotator": null, "classes": [["cat", 1.0]], "order": null}}},
-    {"item": {"row": [81, 2000]}, "place": "line 3", "said": {"mark": "skipped"}}]}"#;
+const IMPORT: &str = r#"{"key": "made-by-you-2", "source": "gold.csv", "annotator": "expert", "add_classes": true, "labels": [
+    {"item": {"id": "cat17.jpg"}, "content": {"kind": "label", "classes": [["cat", 1.0]]}, "place": "line 2"},
+    {"item": {"row": 81, "rows": 2000}, "content": {"kind": "mark", "mark": "skipped"}, "place": "line 3"}]}"#;
 
 fn examples() -> String {
     let curl = |path: &str, body: &str| {
         format!(
             "```text\ncurl http://ADDRESS/api/v1/{path} -H 'Authorization: Bearer TOKEN' \\\n  \
-             -H 'Content-Type: application/json' -d '{body}'\n```\n"
+             -H 'X-Dial: PROJECT' -H 'Content-Type: application/json' -d '{body}'\n```\n"
         )
     };
     format!(
@@ -66,9 +100,7 @@ Her answers, one of them shared between two classes. The ids of the classes are 
 same `key`, they are stored once:
 
 {decide}
-Labels from elsewhere. Each of `given` names an item, by `id` (the second member is the id without a guard against formulas, or
-null) or by `row` of so many; what is `said` is a `label`, by the names of classes with their weights, or a `mark` (`skipped`,
-`excluded`, `gone`); `place` is where it stands, for messages:
+Labels from elsewhere. Each of `labels` names its item by `id`, or by `row` where there is one for each row of the pool:
 
 {import}
 The same from Python, without any package:
@@ -79,19 +111,20 @@ import json, urllib.request, uuid
 server = json.load(open(\"photos.dial/server.json\"))
 
 def call(path, body=None):
-    head = {{\"Authorization\": \"Bearer \" + server[\"token\"], \"Content-Type\": \"application/json\"}}
+    head = {{\"Authorization\": \"Bearer \" + server[\"token\"], \"X-Dial\": server[\"project\"],
+            \"Content-Type\": \"application/json\"}}
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(f\"http://{{server['address']}}/api/v1/{{path}}\", data, head)
     return json.load(urllib.request.urlopen(request))
 
 classes = {{one[\"name\"]: one[\"id\"] for one in call(\"project\")[\"classes\"]}}
-card = call(\"next\", {{\"annotator\": \"ann\"}})[\"items\"][0]
-label = {{\"kind\": \"label\", \"item\": card[\"id\"], \"classes\": [{{\"class\": classes[\"cat\"]}}]}}
+item = call(\"next\", {{\"annotator\": \"ann\"}})[\"items\"][0]
+label = {{\"kind\": \"label\", \"item\": item[\"id\"], \"classes\": [{{\"class\": classes[\"cat\"]}}]}}
 call(\"decisions\", {{\"key\": str(uuid.uuid4()), \"annotator\": \"ann\", \"decisions\": [label]}})
 ```
 
 ",
-        next = curl("next", NEXT),
+        next = curl("next", NEXT_EXAMPLE),
         decide = curl("decisions", DECISIONS),
         import = curl("import", IMPORT),
     )
@@ -143,8 +176,14 @@ fn shape(text: &mut String, schema: &Value, schemas: &Schemas) {
         let tag = members
             .iter()
             .find_map(|(name, inside)| Some((name, inside["enum"][0].as_str()?)));
+        let untagged = || {
+            // One that is told by its members.
+            let names: Vec<&str> = members.keys().map(String::as_str).collect();
+            format!("{{{}}}", names.join(", "))
+        };
+        let value = || choice["enum"][0].as_str().map(String::from);
         let name = tag.map_or_else(
-            || format!("`{}`", choice["enum"][0].as_str().unwrap_or_default()),
+            || format!("`{}`", value().unwrap_or_else(untagged)),
             |(name, value)| format!("`\"{name}\": \"{value}\"`"),
         );
         let _ = writeln!(text, "- {name}{}", said_of(choice));
@@ -305,12 +344,12 @@ fn kind(schema: &Value, schemas: &Schemas) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::wire::{Labels, Next, Share, Submission};
+    use crate::http::wire::{ImportRequest, Next, Share, Submission};
     use serde_json::json;
 
     #[test]
     fn the_examples_are_what_the_interface_takes() {
-        assert_eq!(serde_json::from_str::<Next>(NEXT).unwrap().count, 2);
+        assert_eq!(serde_json::from_str::<Next>(NEXT_EXAMPLE).unwrap().count, 2);
         assert_eq!(
             serde_json::from_str::<Next>("{}").unwrap().count,
             1,
@@ -330,7 +369,10 @@ mod tests {
             2
         );
         assert_eq!(
-            serde_json::from_str::<Labels>(IMPORT).unwrap().given.len(),
+            serde_json::from_str::<ImportRequest>(IMPORT)
+                .unwrap()
+                .labels
+                .len(),
             2
         );
     }
@@ -364,7 +406,7 @@ mod tests {
         let receipt =
             json!({ "required": ["seq"], "properties": { "seq": { "type": "integer" } } });
         let schemas = json!({ "Receipt": receipt });
-        let own = json!({ "properties": { "said": {
+        let own = json!({ "properties": { "pair": {
             "type": ["array", "null"], "items": false, "prefixItems": [{ "type": "string" }, { "type": "integer" }],
         } } });
         let schema = json!({ "allOf": [{ "$ref": "#/components/schemas/Receipt" }, own] });
@@ -372,7 +414,7 @@ mod tests {
         shape(&mut text, &schema, schemas.as_object().unwrap());
         let lines = [
             "- `seq` (integer)",
-            "- `said` (pair of string and integer or null, optional)",
+            "- `pair` (pair of string and integer or null, optional)",
         ];
         assert_eq!(text.lines().collect::<Vec<_>>(), lines);
     }

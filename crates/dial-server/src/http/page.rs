@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-/// A file of the page: where it is, what it is, what is in it.
+/// A file of the page: its path, its media type, its content.
 type Asset = (&'static str, &'static str, &'static str);
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -22,7 +22,7 @@ macro_rules! script {
 }
 
 /// All files.
-pub const ASSETS: [Asset; 30] = [
+pub const ASSETS: [Asset; 34] = [
     (
         "/",
         "text/html; charset=utf-8",
@@ -39,16 +39,20 @@ pub const ASSETS: [Asset; 30] = [
     script!("types.js"),
     script!("strings.js"),
     script!("dom.js"),
+    script!("session.js"),
     script!("api.js"),
+    script!("pictures.js"),
+    script!("browsers.js"),
     script!("outbox.js"),
     script!("state.js"),
-    script!("line.js"),
-    script!("hold.js"),
+    script!("news.js"),
+    script!("item_locks.js"),
     script!("refusals.js"),
     script!("classes.js"),
     script!("bars.js"),
     script!("keys.js"),
     script!("dialogs.js"),
+    script!("scrolling.js"),
     script!("show.js"),
     script!("chart.js"),
     script!("points.js"),
@@ -62,6 +66,26 @@ pub const ASSETS: [Asset; 30] = [
     script!("views/scene.js"),
     script!("views/export.js"),
 ];
+
+/// The page has no service worker. One that asks for its script was registered by somebody else's page, which was served at
+/// this address before, and would answer in the place of this server. It gets a script that removes it.
+const END_WORKER: &str = "\
+    addEventListener('install', () => skipWaiting());\n\
+    addEventListener('activate', (event) => event.waitUntil((async () => {\n\
+      const pages = await clients.matchAll();\n\
+      await registration.unregister();\n\
+      await Promise.all(pages.map((page) => page.navigate(page.url)));\n\
+    })()));\n";
+
+/// The answer to a service worker that asks for its script.
+pub fn end_worker() -> Response {
+    asset(SCRIPT, END_WORKER)
+}
+
+/// Whether a path is a file of the page. These hold no data and are for everybody.
+pub fn is_asset(path: &str) -> bool {
+    ASSETS.iter().any(|(asset, _, _)| *asset == path)
+}
 
 /// The routes of the page.
 pub fn page<S: Clone + Send + Sync + 'static>() -> Router<S> {

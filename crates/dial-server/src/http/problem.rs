@@ -6,6 +6,10 @@ use dial::error::ErrorKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// The style of a problem on a page. It is part of the page, so that no file needs to be public, and allowed by its hash.
+const STYLE: &str = ":root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}main{display:grid;place-content:center;gap:.75rem;min-height:90vh;padding:1rem;text-align:center}h2,p{margin:0}";
+const STYLE_HASH: &str = "sha256-TJjNXpDNBO3pEaD4Yx0pK1sD7aZY9RAtC6Kkpypwpek=";
+
 /// What went wrong (RFC 9457).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Problem {
@@ -33,17 +37,28 @@ pub struct Problem {
     #[serde(default)]
     #[schema(required)]
     pub exit: u8,
-    /// The place in the log where an answer that could not be taken is kept aside.
+    /// The place in the log of an answer that was stored as a conflict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub conflict: Option<u64>,
     /// The label that stands and the label that came, where they contradict each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<(String, String)>, nullable = false)]
-    pub said: Option<Box<[String; 2]>>,
+    pub labels: Option<Box<[String; 2]>>,
+    /// In how many seconds the same request may be answered otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub retry_after: Option<u32>,
 }
 
 impl Problem {
+    /// A panic of our own while a request was answered.
+    pub fn bug() -> Problem {
+        let text =
+            "an internal error, which is a bug in DiAL. Saved labels are safe. Please report it.";
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "BUG", text)
+    }
+
     /// A problem of the interface itself.
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
         Problem {
@@ -54,7 +69,22 @@ impl Problem {
             code: code.into(),
             exit: exit(status),
             conflict: None,
-            said: None,
+            labels: None,
+            retry_after: None,
+        }
+    }
+
+    /// Others are answering all open items, the first of them for at most so many milliseconds more.
+    pub fn all_taken(left: u64) -> Problem {
+        let minutes = left.div_ceil(60_000).max(1);
+        let plural = if minutes == 1 { "" } else { "s" };
+        let text = format!(
+            "all open items are being answered by others right now. Try again in {minutes} minute{plural}, or sooner."
+        );
+        Problem {
+            exit: ErrorKind::Busy.exit_code(),
+            retry_after: Some(u32::try_from(left.div_ceil(1000).max(1)).unwrap_or(u32::MAX)),
+            ..Problem::new(StatusCode::CONFLICT, "C14", text)
         }
     }
 
@@ -63,14 +93,17 @@ impl Problem {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let page = format!(
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>DiAL</title>\
-             <link rel=\"stylesheet\" href=\"/base.css\"><body><main><div class=\"empty\"><h2>{}</h2><p>{} <code>{}</code></p></div></main>",
+             <style>{STYLE}</style><body><main><h2>{}</h2><p>{} <code>{}</code></p></main>",
             self.title, self.detail, self.code
         );
-        let kind = (
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("text/html; charset=utf-8"),
+        let policy = format!(
+            "default-src 'none'; style-src '{STYLE_HASH}'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
         );
-        (status, [kind], page).into_response()
+        let headers = [
+            (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+            (header::CONTENT_SECURITY_POLICY, policy.as_str()),
+        ];
+        (status, headers, page).into_response()
     }
 
     /// A request that makes no sense.
@@ -111,7 +144,7 @@ impl From<dial_store::Error> for Problem {
             }
             other => match other.kind() {
                 ErrorKind::Usage | ErrorKind::Input => StatusCode::UNPROCESSABLE_ENTITY,
-                ErrorKind::Conflict => StatusCode::CONFLICT,
+                ErrorKind::Conflict | ErrorKind::Finished | ErrorKind::Busy => StatusCode::CONFLICT,
                 ErrorKind::Permission => StatusCode::FORBIDDEN,
                 _ => StatusCode::SERVICE_UNAVAILABLE,
             },
@@ -122,17 +155,17 @@ impl From<dial_store::Error> for Problem {
         };
         match error {
             Error::Contradiction {
-                parked,
+                conflict,
                 first,
                 second,
                 ..
             } => Problem {
-                conflict: Some(parked),
-                said: Some(Box::new([first, second])),
+                conflict: Some(conflict),
+                labels: Some(Box::new([first, second])),
                 ..problem
             },
-            Error::ClassGone { parked, .. } => Problem {
-                conflict: Some(parked),
+            Error::ClassGone { conflict, .. } => Problem {
+                conflict: Some(conflict),
                 ..problem
             },
             _ => problem,
@@ -150,9 +183,30 @@ impl IntoResponse for Problem {
             header::CONTENT_TYPE,
             HeaderValue::from_static("application/problem+json"),
         );
-        if status == StatusCode::SERVICE_UNAVAILABLE || status == StatusCode::TOO_MANY_REQUESTS {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        let passing = [
+            StatusCode::SERVICE_UNAVAILABLE,
+            StatusCode::TOO_MANY_REQUESTS,
+        ];
+        let soon = passing.contains(&status).then_some(1);
+        if let Some(seconds) = self.retry_after.or(soon) {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::Engine;
+    use sha2::{Digest, Sha256};
+
+    #[test]
+    fn the_policy_allows_the_style_of_the_page() {
+        let hash = base64::prelude::BASE64_STANDARD.encode(Sha256::digest(STYLE));
+        assert_eq!(STYLE_HASH, format!("sha256-{hash}"));
+        let page = Problem::usage("no").into_page();
+        let policy = page.headers()["content-security-policy"].to_str().unwrap();
+        assert!(policy.contains(&format!("style-src '{STYLE_HASH}';")));
     }
 }

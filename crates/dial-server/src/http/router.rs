@@ -1,29 +1,34 @@
-//! Which path leads where, and the document of the interface.
+//! Which handler serves which path.
 
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Redirect, Response};
-use axum::routing::get;
-use serde::Deserialize;
+use axum::routing::{get, post};
 use utoipa::OpenApi as _;
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::auth::guard::{guard, wants_page};
-use crate::auth::tokens::Caller;
-use crate::http::input::Asked;
+use crate::auth::guard::guard;
 use crate::http::problem::Problem;
-use crate::http::{events, exchange, lists, routes as paths, scene, views};
+use crate::http::{events, exchange, lists, routes as paths, scene, sign_in, views};
 
 /// The largest body, in bytes.
 const LARGEST_BODY: usize = 8_000_000;
-const LARGEST_IMPORT: usize = 256_000_000;
+/// The largest body of an import: it takes some ten times as much memory.
+const LARGEST_IMPORT: usize = 64_000_000;
+
+/// The largest body that a path takes.
+pub fn largest_body(path: &str) -> usize {
+    match path.ends_with("/import") {
+        true => LARGEST_IMPORT,
+        false => LARGEST_BODY,
+    }
+}
 
 /// The stream of changes.
 const CHANGES: &str = "/api/v1/changes";
@@ -50,6 +55,8 @@ fn interface() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(paths::conflicts))
         .routes(routes!(paths::estimates))
         .routes(routes!(lists::items))
+        .routes(routes!(lists::open))
+        .routes(routes!(lists::passed))
         .routes(routes!(lists::suspects))
         .routes(routes!(lists::disagreements))
         .routes(routes!(events::changes))
@@ -63,13 +70,12 @@ fn interface() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(scene::image))
         .routes(routes!(exchange::status))
         .routes(routes!(exchange::export))
-        .merge(
-            OpenApiRouter::new()
-                .routes(routes!(exchange::import))
-                .layer(DefaultBodyLimit::max(LARGEST_IMPORT)),
-        )
+        .routes(routes!(exchange::example))
+        .routes(routes!(exchange::import))
         .routes(routes!(exchange::backup))
-        .routes(routes!(launch_code));
+        .routes(routes!(sign_in::launch))
+        .routes(routes!(sign_in::sessions))
+        .routes(routes!(sign_in::end_sessions));
     OpenApiRouter::with_openapi(Document::openapi()).nest("/api/v1", paths)
 }
 
@@ -94,7 +100,8 @@ pub fn router(app: Arc<App>) -> axum::Router {
     let (router, _) = interface().split_for_parts();
     router
         .route("/api/v1/openapi.json", get(|| async { Json(document()) }))
-        .route("/launch", get(launch))
+        .route("/hello", get(sign_in::hello))
+        .route("/sign-in", post(sign_in::sign_in))
         .merge(crate::http::page::page())
         .fallback(|| async {
             Problem::new(
@@ -110,58 +117,8 @@ pub fn router(app: Arc<App>) -> axum::Router {
                 "this path takes another method. See /api/v1/openapi.json.",
             )
         })
-        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        // The guard has limits of its own.
+        .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(Arc::clone(&app), guard))
         .with_state(app)
-}
-
-#[derive(Deserialize)]
-struct Launch {
-    code: String,
-}
-
-/// Exchanges a launch code for a cookie and goes to the page, so that the code is in no history.
-async fn launch(
-    State(app): State<Arc<App>>,
-    headers: HeaderMap,
-    Asked(Launch { code }): Asked<Launch>,
-) -> Result<Response, Problem> {
-    let Some((cookie, kept)) = app.sessions.exchange(&code, app.clock.now())? else {
-        let text = "this link was used before. Run dial label again for a new one.";
-        let problem = Problem::new(StatusCode::UNAUTHORIZED, "X13", text);
-        return if wants_page(&headers) {
-            Ok(problem.into_page())
-        } else {
-            Err(problem)
-        };
-    };
-    // Without it a restart signs this browser out, which is no reason to refuse it now.
-    let keep = move |app: &App| Ok(app.writer.project_mut().keep("sessions", &kept).is_ok());
-    paths::aside(&app, keep).await?;
-    let mut response = Redirect::to("/").into_response();
-    let value = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", app.cookie);
-    if let Ok(value) = HeaderValue::from_str(&value) {
-        response.headers_mut().insert(header::SET_COOKIE, value);
-    }
-    Ok(response)
-}
-
-/// A link for another browser. Only for programs of the owner.
-#[utoipa::path(post, path = "/launch", responses((status = 200, body = String, content_type = "application/json")))]
-async fn launch_code(
-    State(app): State<Arc<App>>,
-    axum::Extension(caller): axum::Extension<Caller>,
-) -> Result<Json<String>, Problem> {
-    if caller != Caller::Owner {
-        return Err(Problem::new(
-            StatusCode::NOT_FOUND,
-            "X10",
-            "there is nothing here. See /api/v1/openapi.json.",
-        ));
-    }
-    Ok(Json(format!(
-        "http://{}/launch?code={}",
-        app.address,
-        app.sessions.launch_code()?
-    )))
 }

@@ -16,9 +16,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::http::input::Asked;
+use crate::http::input::{Asked, Long};
 use crate::http::problem::Problem;
-use crate::http::routes::aside;
 use crate::http::thumbnails;
 use crate::http::views::octets;
 
@@ -43,12 +42,12 @@ pub struct SceneInfo {
 }
 
 fn scene(app: &App) -> Result<&Scene, Problem> {
-    match &app.material.pool.show {
+    match &app.prepared.pool.show {
         Show::Scene(scene) => Ok(scene),
         _ => Err(Problem::new(
             StatusCode::NOT_FOUND,
             "I12",
-            "the items of this pool are no pixels of a scene.",
+            "the items of this pool are not pixels of a scene.",
         )),
     }
 }
@@ -66,7 +65,7 @@ pub async fn info(State(app): Shared) -> Result<Json<SceneInfo>, Problem> {
     Ok(Json(SceneInfo {
         height,
         width,
-        bands: app.material.pool.shown().dim,
+        bands: app.prepared.pool.shown().dim,
         wavelengths,
         unit,
     }))
@@ -80,7 +79,7 @@ pub async fn pixels(State(app): Shared) -> Result<Response, Problem> {
             .pixels
             .iter()
             .flat_map(|&pixel| (pixel as u32).to_le_bytes())
-            .collect(),
+            .collect::<Vec<u8>>(),
         None,
     ))
 }
@@ -100,54 +99,59 @@ pub struct Bands {
 
 /// A picture of the scene in three bands, as a PNG.
 #[utoipa::path(get, path = "/scene/image", params(Bands), responses((status = 200, content_type = "image/png", body = [u8])))]
-pub async fn image(State(app): Shared, Asked(bands): Asked<Bands>) -> Result<Response, Problem> {
-    aside(&app, move |app| {
-        let (scene, shown) = (scene(app)?, app.material.pool.shown());
-        let channels = match [bands.red, bands.green, bands.blue] {
-            [Some(red), Some(green), Some(blue)] => {
-                let wrong = [red, green, blue]
-                    .into_iter()
-                    .find(|&band| band as usize >= shown.dim);
-                if let Some(band) = wrong {
-                    let text = format!(
-                        "band {band} is not one of 0 to {}. Use one of these.",
-                        shown.dim - 1
-                    );
+pub async fn image(
+    State(app): Shared,
+    Asked(bands): Asked<Bands>,
+    permit: Long,
+) -> Result<Response, Problem> {
+    permit
+        .aside(&app, move |app| {
+            let (scene, shown) = (scene(app)?, app.prepared.pool.shown());
+            let channels = match [bands.red, bands.green, bands.blue] {
+                [Some(red), Some(green), Some(blue)] => {
+                    let wrong = [red, green, blue]
+                        .into_iter()
+                        .find(|&band| band as usize >= shown.dim);
+                    if let Some(band) = wrong {
+                        let text = format!(
+                            "band {band} is not one of 0 to {}. Use one of these.",
+                            shown.dim - 1
+                        );
+                        return Err(Problem::usage(text));
+                    }
+                    [red, green, blue].map(|band| channel(shown, band as usize))
+                }
+                [None, None, None] => {
+                    let found = components(app)?;
+                    [0, 1, 2].map(|component| channel(found, component.min(found.dim - 1)))
+                }
+                _ => {
+                    let text = "give red, green and blue together, or none of them.";
                     return Err(Problem::usage(text));
                 }
-                [red, green, blue].map(|band| channel(shown, band as usize))
+            };
+            let mut rgb: Vec<u8> = DARK
+                .iter()
+                .copied()
+                .cycle()
+                .take(3 * scene.height * scene.width)
+                .collect();
+            for (item, &pixel) in scene.pixels.iter().enumerate() {
+                let colour = &mut rgb[3 * pixel..3 * pixel + 3];
+                colour
+                    .iter_mut()
+                    .zip(&channels)
+                    .for_each(|(light, channel)| *light = channel[item]);
             }
-            [None, None, None] => {
-                let found = components(app)?;
-                [0, 1, 2].map(|component| channel(found, component.min(found.dim - 1)))
+            let png = Bitmap {
+                width: scene.width as u32,
+                height: scene.height as u32,
+                rgb,
             }
-            _ => {
-                let text = "give red, green and blue together, or none of them.";
-                return Err(Problem::usage(text));
-            }
-        };
-        let mut rgb: Vec<u8> = DARK
-            .iter()
-            .copied()
-            .cycle()
-            .take(3 * scene.height * scene.width)
-            .collect();
-        for (item, &pixel) in scene.pixels.iter().enumerate() {
-            let colour = &mut rgb[3 * pixel..3 * pixel + 3];
-            colour
-                .iter_mut()
-                .zip(&channels)
-                .for_each(|(light, channel)| *light = channel[item]);
-        }
-        let png = Bitmap {
-            width: scene.width as u32,
-            height: scene.height as u32,
-            rgb,
-        }
-        .to_png();
-        Ok(thumbnails::answer(png))
-    })
-    .await
+            .to_png();
+            Ok(thumbnails::answer(png))
+        })
+        .await
 }
 
 /// The first principal components of the features, made when first wanted.
@@ -155,7 +159,7 @@ fn components(app: &App) -> Result<&Matrix, Problem> {
     if let Some(found) = app.colours.get() {
         return Ok(found);
     }
-    let found = leading_components(&app.material.pool.matrix, 3, &Control::new())
+    let found = leading_components(&app.prepared.pool.matrix, 3, &Control::new())
         .map_err(dial_store::Error::from)?;
     Ok(app.colours.get_or_init(|| found))
 }

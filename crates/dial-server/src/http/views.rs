@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -13,15 +14,15 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::http::input::Input;
+use crate::http::input::{Input, Long};
 use crate::http::problem::Problem;
-use crate::http::routes::{answer, aside};
+use crate::http::routes::answer;
 use crate::http::wire::Point;
 
 type Shared = State<Arc<App>>;
 
 /// The most rows whose ids can be asked for at once.
-const MOST: usize = 100_000;
+const MAX_ROWS: usize = 100_000;
 
 /// The class of items that have none.
 const NONE: u16 = u16::MAX;
@@ -39,27 +40,29 @@ pub struct Rows {
 #[utoipa::path(post, path = "/ids", request_body = Rows, responses((status = 200, body = Vec<String>)))]
 pub async fn ids(
     State(app): Shared,
+    permit: Long,
     Input(Rows { rows }): Input<Rows>,
 ) -> Result<Json<Vec<String>>, Problem> {
-    if rows.len() > MOST {
+    if rows.len() > MAX_ROWS {
         let text = format!(
-            "at most {MOST} rows at once, not {}. Ask in parts.",
+            "at most {MAX_ROWS} rows at once, not {}. Ask in parts.",
             rows.len()
         );
         return Err(Problem::usage(text));
     }
-    answer(&app, move |app| {
-        let id = |&row: &u32| Ok(app.material.engine.items.id(node_of(app, row)?));
-        rows.iter()
-            .map(id)
-            .collect::<Result<Vec<String>, Problem>>()
-    })
-    .await
+    permit
+        .answer(&app, move |app| {
+            let id = |&row: &u32| Ok(app.prepared.engine.items.id(node_of(app, row)?));
+            rows.iter()
+                .map(id)
+                .collect::<Result<Vec<String>, Problem>>()
+        })
+        .await
 }
 
 /// The node of a row, if the pool has it.
 pub fn node_of(app: &App, row: u32) -> Result<NodeId, Problem> {
-    let n = app.material.engine.items.len();
+    let n = app.prepared.engine.items.len();
     match (row as usize) < n {
         true => Ok(NodeId(row)),
         false => Err(Problem::new(
@@ -81,7 +84,7 @@ pub async fn map(State(app): Shared) -> Result<Response, Problem> {
         return Err(Problem::new(StatusCode::NOT_FOUND, "I12", text));
     };
     Ok(octets(
-        map.bytes.to_vec(),
+        map.bytes,
         Some(("x-dial-layout", map.layout.word().into())),
     ))
 }
@@ -93,66 +96,64 @@ pub async fn map(State(app): Shared) -> Result<Response, Problem> {
 /// skipped, 4 excluded). Marks are those of the log of the moment, the rest is of the model's version, which is in the
 /// header x-dial-version. Before the model is ready classes are those of labels, and the rest is 0.
 #[utoipa::path(get, path = "/beliefs", responses((status = 200, content_type = "application/octet-stream", body = [u8])))]
-pub async fn beliefs(State(app): Shared) -> Result<Response, Problem> {
-    aside(&app, |app| {
-        let (snapshot, n) = (app.model.snapshot(), app.material.engine.items.len());
-        let told = told(app, app.writer.project().log());
-        let mut marks = vec![0u8; n];
-        told.iter()
-            .for_each(|(node, mark, _)| marks[node.index()] = *mark);
-        let mut bytes = Vec::with_capacity(6 * n);
-        match snapshot.overview() {
-            Some(Overview {
-                classes,
-                probability,
-                strength,
-                variance,
-            }) => {
-                bytes.extend(classes.iter().flat_map(|class| class.0.to_le_bytes()));
-                [probability, strength, variance]
-                    .iter()
-                    .for_each(|array| bytes.extend_from_slice(array));
+pub async fn beliefs(State(app): Shared, permit: Long) -> Result<Response, Problem> {
+    permit
+        .aside(&app, |app| {
+            let (snapshot, n) = (app.model.snapshot(), app.prepared.engine.items.len());
+            let told = told(app, app.writer.project().log());
+            let mut marks = vec![0u8; n];
+            told.iter()
+                .for_each(|(node, mark, _)| marks[node.index()] = *mark);
+            let mut bytes = Vec::with_capacity(6 * n);
+            match snapshot.overview() {
+                Some(Overview {
+                    classes,
+                    probability,
+                    strength,
+                    variance,
+                }) => {
+                    bytes.extend(classes.iter().flat_map(|class| class.0.to_le_bytes()));
+                    [probability, strength, variance]
+                        .iter()
+                        .for_each(|array| bytes.extend_from_slice(array));
+                }
+                None => {
+                    let mut classes = vec![NONE; n];
+                    told.iter()
+                        .for_each(|(node, _, class)| classes[node.index()] = *class);
+                    bytes.extend(classes.iter().flat_map(|class| class.to_le_bytes()));
+                    bytes.resize(5 * n, 0);
+                }
             }
-            None => {
-                let mut classes = vec![NONE; n];
-                told.iter()
-                    .for_each(|(node, _, class)| classes[node.index()] = *class);
-                bytes.extend(classes.iter().flat_map(|class| class.to_le_bytes()));
-                bytes.resize(5 * n, 0);
-            }
-        }
-        bytes.extend_from_slice(&marks);
-        Ok(octets(
-            bytes,
-            Some(("x-dial-version", snapshot.version.to_string())),
-        ))
-    })
-    .await
+            bytes.extend_from_slice(&marks);
+            Ok(octets(
+                bytes,
+                Some(("x-dial-version", snapshot.version.to_string())),
+            ))
+        })
+        .await
 }
 
 /// The items that something was said about: marks, and the class of the first label.
 fn told(app: &App, log: &Log) -> Vec<(NodeId, u8, u16)> {
-    let (labels, items) = (log.labels(), &app.material.engine.items);
+    let (labels, items) = (log.labels(), &app.prepared.engine.items);
     let one = |item: &str| {
         let (skipped, excluded) = labels.marks_of(item);
-        let first = labels
-            .labels_of(item)
-            .next()
-            .filter(|_| !excluded)
-            .and_then(|(_, classes)| classes.first());
+        let first = log.labels_of(item).next().filter(|_| !excluded);
+        let first = first.and_then(|(_, classes)| dial_store::heaviest(&classes));
         let mark = u8::from(first.is_some()) | u8::from(skipped) << 1 | u8::from(excluded) << 2;
         Some((
             items.node(item).ok()?,
             mark,
-            first.map_or(NONE, |(class, _)| log.resolved(*class).0),
+            first.map_or(NONE, |class| class.0),
         ))
     };
     labels.closed().filter_map(one).collect()
 }
 
 /// Bytes, with a header of their own.
-pub fn octets(bytes: Vec<u8>, extra: Option<(&'static str, String)>) -> Response {
-    let mut response = bytes.into_response();
+pub fn octets(bytes: impl Into<Bytes>, extra: Option<(&'static str, String)>) -> Response {
+    let mut response = bytes.into().into_response();
     let headers = response.headers_mut();
     headers.insert(
         header::CONTENT_TYPE,
@@ -197,20 +198,21 @@ pub struct Calibration {
     pub bins: Vec<Bin>,
 }
 
-/// Labels left out in turn: how probable the foretold class was, and how often it was right.
+/// Labels left out in turn: how probable the predicted class was, and how often it was right.
 #[utoipa::path(get, path = "/calibration", responses((status = 200, body = Calibration)))]
-pub async fn calibration(State(app): Shared) -> Result<Json<Calibration>, Problem> {
-    answer(&app, |app| {
-        let odds = app
-            .model
-            .snapshot()
-            .view
-            .as_ref()
-            .map_or(Vec::new(), |view| view.odds());
-        Ok(Calibration {
-            labels: odds.len(),
-            bins: dial_store::calibration(&odds),
+pub async fn calibration(State(app): Shared, permit: Long) -> Result<Json<Calibration>, Problem> {
+    permit
+        .answer(&app, |app| {
+            let odds = app
+                .model
+                .snapshot()
+                .view
+                .as_ref()
+                .map_or(Vec::new(), |view| view.leave_one_out());
+            Ok(Calibration {
+                labels: odds.len(),
+                bins: dial_store::calibration(&odds),
+            })
         })
-    })
-    .await
+        .await
 }

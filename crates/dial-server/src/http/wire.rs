@@ -4,8 +4,10 @@
 
 use std::collections::BTreeMap;
 
-pub use dial_store::{Decision, Estimates, Imported, Manifest, Receipt, Share, Status, Submission};
-use dial_store::{Format, Given, Import, Interval};
+pub use dial_store::{
+    Decision, Estimates, Imported, Manifest, Passed, Receipt, Share, Status, Submission,
+};
+use dial_store::{Format, Import, ImportedLabel, Interval, PreparedPool};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -24,8 +26,48 @@ pub struct Stored {
     /// The items that an undo took back or a redo brought back; some of them, if they are very many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<String>,
+    /// How many items these are in all.
+    #[serde(default, skip_serializing_if = "none")]
+    pub turned: usize,
     /// The version of the log now.
     pub version: u64,
+}
+
+fn none(count: &usize) -> bool {
+    *count == 0
+}
+
+/// What is to be opened in a browser.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// A file that leads to the link, instead of the link itself. The arguments of a program that opens a browser can be
+    /// read by everybody on the machine.
+    #[serde(default)]
+    pub file: bool,
+}
+
+/// A browser that is signed in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionRow {
+    /// The name of the session. It is no secret.
+    pub id: String,
+    /// When it signed in: milliseconds since 1970.
+    pub made: u64,
+    /// When it was last used.
+    pub used: u64,
+    /// The browser in words.
+    pub browser: String,
+    /// Whether it is that of who asks.
+    pub mine: bool,
+}
+
+/// Sessions that are to end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EndSessions {
+    /// Their ids.
+    pub sessions: Vec<String>,
 }
 
 /// A wish for items to label.
@@ -78,7 +120,7 @@ pub struct ItemView {
     /// Why it is asked, in words.
     #[schema(required)]
     pub why: Option<String>,
-    /// How telling its label would be, where the model has asked for it.
+    /// The acquisition's score of the item, if the item is a question of the model.
     #[schema(required)]
     pub score: Option<f64>,
     /// Drawn at random, to measure accuracy.
@@ -217,7 +259,12 @@ pub struct ProjectInfo {
     pub items: usize,
     /// Items with a label that counts.
     pub labelled: usize,
-    /// The live classes.
+    /// Items that have a label in the pool itself, where some but not all have one, until all of them are decided.
+    pub known: usize,
+    /// Names among those labels that are almost those of other classes, with the others.
+    #[schema(value_type = Vec<(String, String)>)]
+    pub known_alike: Vec<[String; 2]>,
+    /// The live classes, in the order in which people see them.
     pub classes: Vec<ClassInfo>,
     /// Labels by annotator.
     pub annotators: BTreeMap<String, usize>,
@@ -232,7 +279,7 @@ pub struct ProjectInfo {
     /// Whether the model is ready: it needs two classes.
     pub model_ready: bool,
     /// Whether the next question is known for every answer to the present one.
-    pub foreseen: bool,
+    pub lookahead: bool,
     /// What is wrong with the model; labels are taken all the same.
     #[schema(required)]
     pub banner: Option<String>,
@@ -258,7 +305,8 @@ pub struct Which {
     #[serde(default)]
     #[param(inline)]
     pub order: Order,
-    /// Only items without a label.
+    /// Only items that may be asked: without a label, not skipped, not excluded; with a class, only where a label says
+    /// anything about it.
     #[serde(default)]
     pub open: bool,
     /// Only items with a label.
@@ -301,6 +349,24 @@ pub struct Believed {
     pub labels: Vec<LabelOf>,
 }
 
+/// How many open items are believed to be of each class.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Open {
+    /// The version of the log that the belief was made from.
+    pub version: u64,
+    /// The classes, those with open items only.
+    pub classes: Vec<OpenOf>,
+}
+
+/// The open items that are believed to be of a class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OpenOf {
+    /// The class.
+    pub class: u16,
+    /// How many they are.
+    pub items: usize,
+}
+
 /// A label that the others contradict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Suspect {
@@ -308,10 +374,12 @@ pub struct Suspect {
     pub id: String,
     /// The class it was given.
     pub label: u16,
-    /// The class that the other labels foretell.
+    /// The class that the other labels predict.
     pub expected: u16,
     /// The probability of the class it was given, by the other labels.
     pub probability: f64,
+    /// Who said what about it.
+    pub labels: Vec<LabelOf>,
 }
 
 /// An item that annotators call different things.
@@ -351,6 +419,26 @@ pub struct Part {
     pub search: String,
 }
 
+/// Which part of the log.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HistoryPart {
+    /// How many to leave out at the beginning.
+    #[serde(default)]
+    pub offset: usize,
+    /// How many at most; up to 1000.
+    #[serde(default = "hundred")]
+    #[param(minimum = 1, maximum = 1000)]
+    pub limit: usize,
+    /// Only what contains this text.
+    #[serde(default)]
+    pub search: String,
+    /// One row for all decisions of one kind that were made in one step.
+    #[serde(default)]
+    pub by_step: bool,
+}
+
 /// A part of a list and how long it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
@@ -362,31 +450,47 @@ pub struct Page<T> {
     pub rows: Vec<T>,
 }
 
+/// Python that trains a classifier on an export.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TrainingExample {
+    /// The code: it reads the CSV of the project from the folder in which it runs.
+    pub code: String,
+}
+
 /// What to export.
 #[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Wanted {
-    /// csv, jsonl, npz or parquet.
+    /// csv, jsonl, npz, parquet, or maps of a scene.
     #[serde(default = "csv")]
-    #[param(pattern = "^(csv|jsonl|npz|parquet)$")]
+    #[param(pattern = "^(csv|jsonl|npz|parquet|maps)$")]
     pub format: String,
     /// Only labels, no predictions.
     #[serde(default)]
     pub labels_only: bool,
+    /// Whether the columns of the pool come with it; by default those of tables and texts, unless only labels are wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original_columns: Option<bool>,
+    /// A preview: the number of rows to return, those with answers first, without the columns of the pool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[param(minimum = 1, maximum = 1000)]
+    pub preview: Option<usize>,
 }
 
 impl Wanted {
+    /// Whether the pool has to be opened for it.
+    pub fn needs_pool(&self) -> bool {
+        self.preview.is_none() && (!self.labels_only || self.original_columns == Some(true))
+    }
+
     /// The format.
     ///
     /// # Errors
     /// A word that is none.
     pub fn format(&self) -> Result<Format, Problem> {
         let unknown = |_| {
-            let text = format!(
-                "{:?} is no format. Use csv, jsonl, npz or parquet.",
-                self.format
-            );
+            let text = format!("{:?} is not a format. Use {}.", self.format, Format::list());
             Problem::usage(text)
         };
         self.format.parse().map_err(unknown)
@@ -397,15 +501,19 @@ fn csv() -> String {
     "csv".into()
 }
 
-/// Labels to import.
+/// Labels to import: those of a file, or those that the pool itself has.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Labels {
-    /// Where they come from.
+pub struct ImportRequest {
+    /// Where the labels come from. Labels of the pool come from the pool.
+    #[serde(default)]
     pub source: String,
-    /// The labels as a file of ours gives them.
-    #[schema(value_type = Vec<serde_json::Value>)]
-    pub given: Vec<Given>,
+    /// The labels and marks.
+    #[serde(default)]
+    pub labels: Vec<ImportedLabel>,
+    /// Import the labels that the pool itself has, instead of `labels`.
+    #[serde(default)]
+    pub of_pool: bool,
     /// The annotator of labels that come without one.
     pub annotator: Option<String>,
     /// Labels of items that are not in the pool are left out.
@@ -418,13 +526,36 @@ pub struct Labels {
     pub key: String,
 }
 
-impl Labels {
+impl ImportRequest {
+    /// The same request, with the labels of the pool in it where it asks for these.
+    ///
+    /// # Errors
+    /// A pool that has none.
+    pub fn resolve_pool_labels(self, prepared: &PreparedPool) -> Result<ImportRequest, Problem> {
+        if !self.of_pool {
+            return Ok(self);
+        }
+        let labels = prepared.known_labels();
+        if labels.is_empty() {
+            let text =
+                "this pool has no known labels. Nothing was imported. Import a file of labels.";
+            return Err(Problem::usage(text));
+        }
+        let source = prepared.pool.name.clone();
+        Ok(ImportRequest {
+            source,
+            labels,
+            ..self
+        })
+    }
+
     /// How they are to be imported.
     pub fn how(&self) -> Import {
         Import {
+            // What stands in the pool has classes of its own.
+            add_classes: self.add_classes || self.of_pool,
             annotator: self.annotator.clone(),
             skip_unknown: self.skip_unknown,
-            add_classes: self.add_classes,
             ..Import::default()
         }
     }

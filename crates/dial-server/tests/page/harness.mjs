@@ -34,9 +34,9 @@ export async function serve(project, port = 0) {
     child.on("exit", (code) => reject(new Error(`the server ended with ${code}: ${text}`)));
   });
   const url = new URL(link);
-  const { token } = JSON.parse(fs.readFileSync(path.join(project, "server.json"), "utf8"));
+  const { token, project: id } = JSON.parse(fs.readFileSync(path.join(project, "server.json"), "utf8"));
   const ask = async (method, where, body) => {
-    const answer = await fetch(`${url.origin}/api/v1/${where}`, { method, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, body: body && JSON.stringify(body) });
+    const answer = await fetch(`${url.origin}/api/v1/${where}`, { method, headers: { authorization: `Bearer ${token}`, "x-dial": id, "content-type": "application/json" }, body: body && JSON.stringify(body) });
     if (!answer.ok) throw new Error(`${where}: ${answer.status} ${await answer.text()}`);
     return answer.json();
   };
@@ -45,13 +45,35 @@ export async function serve(project, port = 0) {
   return { link, port: Number(url.port), origin: url.origin, get: (where) => ask("GET", where), post: (where, body) => ask("POST", where, body), kill: () => stop("SIGKILL"), stop: () => stop("SIGTERM") };
 }
 
-process.setMaxListeners(50);
+process.setMaxListeners(200);
 let browser;
+
+/** A browser that knows nothing yet. */
+export async function browserOf(options = {}) {
+  browser ??= await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  if (pageFolder) await context.route((url) => fs.existsSync(fileOf(url)) && fs.statSync(fileOf(url)).isFile(), fromFolder);
+  return context;
+}
+
+/** Files of the page as they lie in a folder (DIAL_PAGE), in the place of those that were compiled in: for work on the page. */
+const pageFolder = process.env.DIAL_PAGE;
+const fileOf = (url) => path.join(path.resolve(pageFolder), url.pathname === "/" ? "index.html" : url.pathname);
+
+async function fromFolder(route) {
+  const response = await route.fetch({ maxRedirects: 0 }).catch(() => null);
+  if (!response) { await route.abort().catch(() => {}); return; }
+  // Some tests put another program in the place of the server.
+  if (response.ok() && !response.headers()["content-security-policy"]) { await route.fulfill({ response }); return; }
+  const file = fileOf(new URL(route.request().url()));
+  const type = { ".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml" }[path.extname(file)];
+  // A file that is not compiled in yet is there too.
+  await route.fulfill({ response, status: 200, contentType: type, body: fs.readFileSync(file) });
+}
 
 /** A window that is signed in. Errors of the page and dialogs that a script opens are collected. */
 export async function open(server, options = {}) {
-  browser ??= await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  const context = await browserOf(options);
   const page = await context.newPage();
   page.trouble = [];
   watch(page);
@@ -87,6 +109,9 @@ export function equal(found, wanted, what) {
   const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)];
   if (a !== b) throw new Error(`${what}: ${a} is not ${b}`);
 }
+
+/** How many pixels the page is wider than its window; `main` scrolls by itself, so the document does not tell. */
+export const overflow = (page) => page.evaluate(() => Math.max(...["html", "main"].map((name) => { const one = document.querySelector(name); return one.scrollWidth - one.clientWidth; })));
 
 export function hold(condition, what) {
   if (!condition) throw new Error(what);

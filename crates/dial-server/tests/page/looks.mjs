@@ -3,7 +3,7 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { equal, folder, hold, open, run, serve, test, until } from "./harness.mjs";
+import { equal, folder, hold, open, overflow, run, serve, test, until } from "./harness.mjs";
 
 const place = folder();
 const axe = fs.readFileSync(new URL("./node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
@@ -71,7 +71,7 @@ async function inspect(page, name, scheme, width) {
   if (out) await page.screenshot({ path: path.join(out, `${name}-${scheme}-${width}.png`) });
   await page.evaluate(axe);
   const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  hold(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1), `${name} is wider than a screen of ${width}`);
+  hold(await overflow(page) <= 1, `${name} is wider than a screen of ${width}`);
   const serious = found.violations.filter((one) => ["serious", "critical"].includes(one.impact));
   return serious.map((one) => `${name}, ${scheme}, ${width}: ${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`);
 }
@@ -90,7 +90,7 @@ test("looks: digits, in every view and with every dialog", async () => {
   await teach(server, 40, (id) => truth.get(id));
   const wrong = (await server.get("items?open=true&order=certain&limit=1")).rows[0];
   await server.post("decisions", { key: "wrong", decisions: [{ kind: "label", item: wrong.id, classes: [{ class: (wrong.belief.class + 1) % 10 }] }] });
-  // One answer contradicts another, unsurely: it is kept aside.
+  // One answer contradicts another, unsurely: it is stored as a conflict.
   const again = { kind: "label", item: wrong.id, classes: [{ class: 3, weight: 0.5 }, { class: 8, weight: 0.5 }] };
   await server.post("decisions", { key: "again", decisions: [again] }).catch(() => {});
   await until("a suspect", async () => (await server.get("suspects")).total > 0);
@@ -107,7 +107,7 @@ test("looks: digits, in every view and with every dialog", async () => {
     ["map-many", async (page) => { await page.focus("canvas.map"); await page.keyboard.press("Shift+Enter"); await until("many", async () => (await page.textContent(".panel h2")).includes("chosen")); }],
     ["bulk", to("bulk", ".tile")],
     ["review", to("review", ".doubt .class")],
-    ["review-parked", async (page) => { await page.click("role=tab[name=/Kept aside/]"); await page.waitForSelector(".conflicts li"); }],
+    ["review-conflicts", async (page) => { await page.click("role=tab[name=/Conflicts/]"); await page.waitForSelector(".conflicts li"); }],
     ["review-history", async (page) => { await page.click("role=tab[name=History]"); await page.waitForSelector(".history"); }],
     ["progress", to("progress", ".charts .chart")],
     ["export", to("export", ".export-view td")],
@@ -146,7 +146,7 @@ test("looks: texts, tables, a scene, and forty classes", async () => {
   server = await serve(project("many", "builtin:digits:200", "--classes", names.join(",")));
   await teach(server, 60, () => "");
   await look(server, [["many-label", to("label", ".item img")], ["many-find", async (page) => { await page.keyboard.press("/"); await page.keyboard.type("shrike f"); }],
-    ["many-map", async (page) => { await escape(page); await to("map", "canvas.map[data-version]")(page); }]], findings);
+    ["many-map", async (page) => { await escape(page); await to("map", "canvas.map[data-version]")(page); }], ["many-bulk", to("bulk", ".tile")]], findings);
   equal(findings, [], "serious findings");
   await server.stop();
 });
@@ -155,7 +155,10 @@ test("looks: nothing yet, all done, signed out, broken, and the server gone", as
   const findings = [];
   let server = await serve(project("first", table(12).file));
   await look(server, [["first-label", to("label", ".classes.none")], ["first-map", to("map", "canvas.map")], ["first-bulk", to("bulk", ".empty")], ["first-review", to("review", ".empty")],
-    ["first-progress", to("progress", ".empty")], ["first-export", to("export", ".empty")]], findings);
+    ["first-progress", to("progress", ".empty")], ["first-export", async (page) => {
+      await to("export", ".export-view td")(page);
+      hold((await page.textContent(".export-view")).includes("There are no labels yet."), "an export without labels says so");
+    }]], findings);
   await server.stop();
   server = await serve(project("done", table(9).file, "--classes", "small,middle,large"));
   await teach(server, 9, (id) => table(9).truth.get(id));
@@ -166,7 +169,7 @@ test("looks: nothing yet, all done, signed out, broken, and the server gone", as
   await look(server, [
     ["signed-out", async (page) => {
       await page.waitForSelector(".shown.table");
-      await page.route("**/api/v1/**", (route) => route.fulfill({ status: 401, contentType: "application/problem+json", body: "{\"code\":\"P3\",\"detail\":\"sign in\"}" }));
+      await page.route("**/api/v1/**", (route) => route.fulfill({ status: 401, contentType: "application/problem+json", body: "{\"code\":\"C7\",\"detail\":\"sign in\"}" }));
       await page.keyboard.press("1");
       await page.waitForSelector("#banner button");
       // The item that was answered fades until another is there.

@@ -37,7 +37,7 @@ test("an answer that contradicts another is told once, with the way out", async 
     await page.waitForSelector(".toast button");
     equal(await page.locator(".toast").count(), 1, "told once");
     equal(await page.locator(".toast p").textContent(), `You called ${item} 7 before, and 4 now. Which is right?`, "in people's words");
-    equal((await server.get("project")).conflicts, 1, "kept aside");
+    equal((await server.get("project")).conflicts, 1, "conflict");
     await page.click(`.toast button >> text=${offer}`);
     await until("it is settled", async () => (await server.get("project")).conflicts === 0);
     equal(await classOf(server, item), class_, offer);
@@ -71,7 +71,7 @@ test("names and merges are taken back with the undo key, and a taken name is sai
   await page.keyboard.press("Escape");
   await page.keyboard.press("Backspace");
   await until("the name as it was", async () => (await server.get("project")).classes[0].name === "0");
-  await until("it is said", async () => (await page.textContent("#toasts")).includes("Taken back: a change of classes."));
+  await until("it is said", async () => (await page.textContent("#toasts")).includes("Undone: a change of classes."));
   await page.keyboard.press("Backspace");
   await until("nothing more", async () => (await page.textContent("#toasts")).includes("Nothing to undo"));
   equal(page.trouble, [], "no error");
@@ -105,7 +105,7 @@ test("whoever leaves with unsent answers is warned, and can take them along as a
   server = await serve(project);
   const other = await open(server);
   await other.goto(`${server.origin}/#review`);
-  await other.click("role=tab[name=/Kept aside/]");
+  await other.click("role=tab[name=/Conflicts/]");
   for (let step = 0; step < 2; step++) {
     await other.setInputFiles("input[type=file]", file);
     await until("they are told", async () => (await other.textContent("#toasts")).includes("2 answers taken"));
@@ -191,6 +191,23 @@ test("eight tabs of one browser share a line, and no item is asked twice", async
   await server.stop();
 });
 
+test("items that others are answering are not called finished", async () => {
+  const project = path.join(place, "taken.dial");
+  run("new", "builtin:moons:40", "--classes", "up,down", "--project", project);
+  const server = await serve(project);
+  for (let person = 0; person < 40; person++) equal((await server.post("next", { annotator: `p${person}` })).items.length, 1, "an item");
+  const page = await open(server);
+  await until("it says who has them", async () => (await page.locator(".item .empty h2").first().textContent().catch(() => "")) === "Others are answering all open items right now");
+  // An item that is free again comes by itself.
+  const mine = (await server.post("next", { annotator: "p7" })).items[0].id;
+  await server.post("decisions", { key: "late", annotator: "p7", decisions: [{ kind: "label", item: mine, classes: [{ class: 0 }] }] });
+  await server.post("decisions", { key: "back", annotator: "p7", decisions: [{ kind: "undo", group: null }] });
+  equal(await until("the item", async () => page.locator(".item > footer bdi").first().textContent({ timeout: 500 }).catch(() => null)), mine, "the free item");
+  equal(page.trouble, [], "no error");
+  await page.context().close();
+  await server.stop();
+});
+
 test("bulk goes on with the next page and remembers what was unticked", async () => {
   const server = await serve(digits("pages"));
   await teach(server, 30);
@@ -217,13 +234,13 @@ test("bulk goes on with the next page and remembers what was unticked", async ()
   await server.stop();
 });
 
-test("an unsure answer that was kept aside is shown with its item and taken up", async () => {
+test("an unsure answer that was stored as a conflict is shown with its item and taken up", async () => {
   const server = await serve(digits("aside"));
   await tell(server, "5", 2);
   await tell(server, "5", 3, 8).catch(() => {});
   const page = await open(server);
   await page.goto(`${server.origin}/#review`);
-  await page.click("role=tab[name=/Kept aside/]");
+  await page.click("role=tab[name=/Conflicts/]");
   await page.waitForSelector(".conflicts img");
   equal(await page.textContent(".conflicts strong"), "3 or 8, unsure", "in words");
   await page.click("text=Take this answer");
@@ -265,8 +282,8 @@ test("nothing typed or focused is lost while the page draws itself anew", async 
   await page.waitForSelector(".near .chart");
   // The export shows only what people said, if that is wanted.
   await page.goto(`${server.origin}/#export`);
-  await page.check("text=Only what people said");
-  await until("labelled rows only", async () => (await page.textContent(".export-view .scroll"))?.includes(`of ${(await server.get("project")).labelled} rows`));
+  await page.check("text=Labels only");
+  await until("labels only", async () => !(await page.textContent(".export-view th:last-child"))?.includes("evidence"));
   equal(page.trouble, [], "no error");
   await page.context().close();
   await server.stop();

@@ -3,8 +3,14 @@
 import fs from "node:fs";
 import path from "node:path";
 import { equal, folder, hold, main, open, run, serve, test, until, watch } from "./harness.mjs";
+import "./exports.mjs";
+import "./keyboards.mjs";
 import "./looks.mjs";
+import "./lists.mjs";
 import "./mends.mjs";
+import "./photos.mjs";
+import "./screens.mjs";
+import "./sign_in.mjs";
 
 const place = folder();
 
@@ -179,9 +185,13 @@ test("lasso, bulk, review and export agree with the log", async () => {
   const wrong = (await server.get("items?open=true&order=certain&limit=1")).rows[0];
   const other = wrong.belief.class === 0 ? 1 : 0;
   await server.post("decisions", { key: "wrong", decisions: [{ kind: "label", item: wrong.id, classes: [{ class: other }] }] });
-  await until("it is suspected", async () => (await server.get("suspects")).rows[0]?.id === wrong.id);
+  await until("it is suspected", async () => (await server.get("suspects")).rows.some((row) => row.id === wrong.id));
   await page.goto(`${server.origin}/#review`);
-  await until("it is first", async () => (await page.locator(".doubts button").first().textContent().catch(() => ""))?.startsWith(wrong.id));
+  // Others that were accepted above may be more suspicious.
+  const doubt = page.locator(".doubts button").filter({ has: page.locator(`bdi:text-is("${wrong.id}")`) });
+  await until("it is listed", async () => (await doubt.count()) === 1);
+  await doubt.click();
+  await until("it is on screen", async () => (await doubt.getAttribute("aria-current")) === "true");
   await page.keyboard.press(truth().get(wrong.id));
   await until("it is mended", async () => (await server.get(`item?id=${wrong.id}`)).labels[0].classes[0].class === Number(truth().get(wrong.id)));
   await page.click("text=History");
@@ -234,7 +244,7 @@ test("nothing is lost or doubled by reloads, a killed server, or a bad line", as
   await page.keyboard.press(truth().get(last));
   given.push([last, truth().get(last)]);
   // Nothing is kept ready any more: then nothing is asked, and keys answer nothing.
-  await page.waitForTimeout(600);
+  await page.waitForSelector(".item .empty");
   for (const key of "1234") await page.keyboard.press(key);
   await page.waitForTimeout(300);
   await page.context().setOffline(false);
@@ -242,7 +252,7 @@ test("nothing is lost or doubled by reloads, a killed server, or a bad line", as
   await page.waitForSelector(".item img");
   await saved(page);
   const stored = (await labels(server)).map(([item, text]) => `${item} ${text}`);
-  equal((await server.get("project")).conflicts, 0, "nothing was kept aside");
+  equal((await server.get("project")).conflicts, 0, "no conflicts");
   equal([...stored].sort(), given.map(([item, text]) => `${item} ${text}`).sort(), "the log is what was typed");
   hold(page.trouble.length === 0, page.trouble.join("; "));
   await page.context().close();
@@ -345,7 +355,7 @@ test("a scene: false colours, spectrum, overlay, a pixel labelled with a click",
   await page.click(".panel .class >> nth=0");
   await until("it is labelled", async () => (await server.get("project")).labelled === 1);
   await page.selectOption(".scene-main select", "bands");
-  await until("three bands", () => page.evaluate(() => document.querySelector(".scene-frame img")?.src.includes("red=")));
+  await until("three bands", () => page.evaluate(() => document.querySelector(".scene-frame img")?.dataset.path.includes("red=")));
   equal(page.trouble, [], "no error");
   await page.context().close();
   await server.stop();

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use dial::{Config, Control};
 use dial_data::ReadOptions;
-use dial_server::{Address, Obstacle, Server, Settings};
-use dial_store::{Decision, Folder, Journal, Material, Project, Recipe};
+use dial_server::{Address, BeforeFollowing, Server, ServerOptions};
+use dial_store::{Decision, Folder, Journal, PreparedPool, Project, Recipe};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// A server that runs until it is dropped.
 pub struct Running {
@@ -28,7 +29,7 @@ pub struct Wish {
     pub classes: Vec<&'static str>,
     pub overlap: usize,
     pub audit: f64,
-    pub obstacle: Option<Obstacle>,
+    pub before_following: Option<BeforeFollowing>,
 }
 
 impl Default for Wish {
@@ -38,7 +39,7 @@ impl Default for Wish {
             classes: vec!["up", "down"],
             overlap: 1,
             audit: 0.0,
-            obstacle: None,
+            before_following: None,
         }
     }
 }
@@ -56,21 +57,21 @@ pub fn make(folder: &Path, wish: &Wish) {
         },
         ..Recipe::new(&wish.pool, ReadOptions::default())
     };
-    let material = Material::of(pool, &recipe, None, &Control::new()).unwrap();
+    let prepared = PreparedPool::of(pool, &recipe, None, &Control::new()).unwrap();
     let add = |name: &&str| Decision::AddClass {
         name: name.to_string(),
     };
     let mut first: Vec<Decision> = wish.classes.iter().map(add).collect();
-    let settings = material
+    let settings = prepared
         .engine
-        .settle(wish.classes.len().max(2), &Control::new())
+        .fix_prior(wish.classes.len().max(2), &Control::new())
         .unwrap();
     first.push(Decision::from(settings));
     Project::create(
         folder,
         Journal::Wal,
-        &material.recipe,
-        material.pool.ids.as_deref(),
+        &prepared.recipe,
+        prepared.pool.ids.as_deref(),
         first,
         1000,
     )
@@ -78,16 +79,17 @@ pub fn make(folder: &Path, wish: &Wish) {
 }
 
 /// Serves a project that is there.
-pub fn serve(folder: &Path, obstacle: Option<Obstacle>) -> Running {
+pub fn serve(folder: &Path, before_following: Option<BeforeFollowing>) -> Running {
     let project = Project::open(folder, Journal::Wal, 2000).unwrap();
     let recipe = project.log().recipe().unwrap().clone();
-    let material = Material::open(&recipe, &Folder(folder.to_path_buf()), &Control::new()).unwrap();
+    let prepared =
+        PreparedPool::open(&recipe, &Folder(folder.to_path_buf()), &Control::new()).unwrap();
     let server = Server::start(
         project,
-        material,
-        &Settings {
-            obstacle,
-            ..Settings::default()
+        prepared,
+        &ServerOptions {
+            before_following,
+            ..ServerOptions::default()
         },
     )
     .unwrap();
@@ -109,7 +111,7 @@ pub fn new(wish: &Wish) -> (tempfile::TempDir, Running) {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("p.dial");
     make(&project, wish);
-    let running = serve(&project, wish.obstacle.clone());
+    let running = serve(&project, wish.before_following.clone());
     (folder, running)
 }
 
@@ -136,6 +138,7 @@ impl Running {
         let bearer = self.bearer();
         let headers = [
             ("authorization", bearer.as_str()),
+            ("x-dial", &self.address.project),
             ("content-type", "application/json"),
         ];
         self.send("POST", path, &headers, Some(body.to_string().as_bytes()))
@@ -185,18 +188,52 @@ impl Running {
         Answer::parse(&answer)
     }
 
-    /// Signs a browser in: the value of its Cookie header.
-    pub fn sign_in(&self, link: &str) -> String {
-        let path = link.split_once(&self.address.address).unwrap().1;
-        let answer = self.send("GET", path, &[], None);
-        assert_eq!(answer.status, 303, "{answer:?}");
+    /// Signs a browser in.
+    pub fn sign_in(&self, link: &str) -> Browser {
+        let answer = self.try_sign_in(link).ok();
+        let text = |name: &str| answer[name].as_str().unwrap().to_string();
+        Browser {
+            host: self.address.address.clone(),
+            run: self.address.run.clone(),
+            project: self.address.project.clone(),
+            place: self.address.place.clone(),
+            session: text("session"),
+            key: text("key"),
+        }
+    }
+
+    /// What is answered to a browser that opens a link.
+    pub fn try_sign_in(&self, link: &str) -> Answer {
+        let code = link.split_once("/#launch=").unwrap().1;
+        let headers = [
+            ("content-type", "application/json"),
+            (
+                "user-agent",
+                "Mozilla/5.0 (X11; Linux x86_64) Firefox/143.0",
+            ),
+        ];
+        let body = json!({ "code": code }).to_string();
+        self.send("POST", "/sign-in", &headers, Some(body.as_bytes()))
+    }
+
+    /// A request that a browser signs.
+    pub fn signed(&self, browser: &Browser, method: &str, path: &str, body: &str) -> Answer {
+        let authorization = browser.authorization(method, path, body);
+        let headers = [
+            ("authorization", authorization.as_str()),
+            ("x-dial", &browser.project),
+            ("x-dial-place", &browser.place),
+            ("content-type", "application/json"),
+        ];
+        let answer = self.send(method, path, &headers, Some(body.as_bytes()));
+        let nonce = authorization.split('.').nth(1).unwrap();
+        if answer.status != 401 {
+            assert!(
+                browser.is_proven(&answer, method, path, nonce, body),
+                "{answer:?}"
+            );
+        }
         answer
-            .header("set-cookie")
-            .unwrap()
-            .split(';')
-            .next()
-            .unwrap()
-            .to_string()
     }
 
     /// Waits until the model has followed to a version.
@@ -216,6 +253,74 @@ impl Drop for Running {
     fn drop(&mut self) {
         drop(self.end.take());
     }
+}
+
+/// A browser that is signed in. It signs as docs/api.md says, with code of its own.
+#[derive(Clone)]
+pub struct Browser {
+    pub host: String,
+    pub run: String,
+    pub project: String,
+    pub place: String,
+    pub session: String,
+    pub key: String,
+}
+
+impl Browser {
+    fn text(&self, method: &str, path: &str, nonce: &str, body: &str) -> String {
+        let Browser { run, host, .. } = self;
+        format!(
+            "{run}\n{host}\n{method}\n{path}\n{nonce}\n{}",
+            sha256(body.as_bytes())
+        )
+    }
+
+    /// The value of the header `Authorization`.
+    pub fn authorization(&self, method: &str, path: &str, body: &str) -> String {
+        let nonce = dial_store::random_id().unwrap();
+        let text = format!("dial request\n{}", self.text(method, path, &nonce, body));
+        let signature = hmac_sha256(self.key.as_bytes(), text.as_bytes());
+        let (session, body) = (&self.session, sha256(body.as_bytes()));
+        format!("Dial {session}.{nonce}.{body}.{signature}")
+    }
+
+    fn is_proven(
+        &self,
+        answer: &Answer,
+        method: &str,
+        path: &str,
+        nonce: &str,
+        body: &str,
+    ) -> bool {
+        let exchange = self.text(method, path, nonce, body);
+        let head = format!("dial answer\n{exchange}\n{}\n", answer.status);
+        // The proof of an answer without a length was made before its body: it covers the head only.
+        let proven = answer
+            .header("content-length")
+            .map_or(&[][..], |_| &answer.body);
+        let text = [head.as_bytes(), proven].concat();
+        let proof = hmac_sha256(self.key.as_bytes(), &text);
+        answer.header("x-dial-proof") == Some(&proof)
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// HMAC as RFC 2104 writes it, for keys of at most 64 bytes.
+pub fn hmac_sha256(key: &[u8], text: &[u8]) -> String {
+    let pad = |with: u8| {
+        let mut block = [with; 64];
+        block.iter_mut().zip(key).for_each(|(at, byte)| *at ^= byte);
+        block
+    };
+    let inner = Sha256::digest([&pad(0x36)[..], text].concat());
+    hex(&Sha256::digest([&pad(0x5c)[..], &inner].concat()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The body that labels an item with a class.
@@ -249,10 +354,17 @@ impl Answer {
             line.split_once(": ")
                 .map(|(name, value)| (name.to_ascii_lowercase(), value.to_string()))
         };
-        let body = bytes.get(end + 4..).unwrap_or_default().to_vec();
+        let body = bytes.get(end + 4..).unwrap_or_default();
+        let headers: Vec<(String, String)> = lines.filter_map(pair).collect();
+        let chunked =
+            |(name, value): &(String, String)| name == "transfer-encoding" && value == "chunked";
+        let body = match headers.iter().any(chunked) {
+            true => unchunked(body),
+            false => body.to_vec(),
+        };
         Answer {
             status,
-            headers: lines.filter_map(pair).collect(),
+            headers,
             body,
         }
     }
@@ -293,6 +405,31 @@ impl Answer {
 }
 
 /// Puts something in the way of the model.
-pub fn obstacle(work: impl Fn(u64) + Send + Sync + 'static) -> Option<Obstacle> {
+pub fn before_following(work: impl Fn(u64) + Send + Sync + 'static) -> Option<BeforeFollowing> {
     Some(Arc::new(work))
+}
+
+/// The memory that this process holds, in bytes; 0 where that cannot be seen.
+pub fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<usize>().ok());
+    kilobytes.unwrap_or(0) << 10
+}
+
+/// The body of an answer that came in chunks.
+fn unchunked(mut body: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    loop {
+        let end = body.windows(2).position(|pair| pair == b"\r\n");
+        let size = end.and_then(|end| std::str::from_utf8(&body[..end]).ok());
+        let size = size.and_then(|size| usize::from_str_radix(size, 16).ok());
+        // One that is cut short is as long as it is.
+        let (Some(end), Some(size @ 1..)) = (end, size) else {
+            return whole;
+        };
+        let part = body.get(end + 2..end + 2 + size).unwrap_or_default();
+        whole.extend_from_slice(part);
+        body = body.get(end + 2 + size + 2..).unwrap_or_default();
+    }
 }

@@ -4,17 +4,18 @@
 //! compared. Left out is only what cannot be the same: the time of day and what depends on it, and what a server alone
 //! does (it leases items, and says what answers to the item on screen would change).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use dial::{ClassId, Control};
 use dial_server::http::wire::{
-    HistoryRow, ItemView, Labels, Next, Order, Page, Part, Problem, Questions, Stored, Wanted,
-    Which,
+    HistoryRow, ImportRequest, ItemView, Next, Order, Page, Part, Problem, Questions, Stored,
+    Wanted, Which,
 };
 use dial_server::{Client, Local, Note, ProjectHandle};
 use dial_store::{
-    Decision, Folder, Given, Item, Journal, Manifest, Material, Project, Said, Share, Status,
-    Submission,
+    Decision, Folder, ImportedLabel, ItemName, Journal, LabelContent, Manifest, PreparedPool,
+    Project, Share, Status, Submission,
 };
 
 use crate::common::{Running, Wish, make, serve};
@@ -26,7 +27,26 @@ struct All {
     /// Handed to a server on threads of this process.
     served: Local,
     folder: tempfile::TempDir,
+    /// The kinds of decisions that were taken.
+    kinds: BTreeSet<String>,
     _server: Running,
+}
+
+/// The kind of a decision, as the interface calls it.
+fn kind(decision: &Decision) -> String {
+    let json = serde_json::to_value(decision).unwrap();
+    json["kind"].as_str().unwrap().to_string()
+}
+
+/// All kinds, as the document of the interface lists them.
+fn kinds() -> BTreeSet<String> {
+    let document = serde_json::to_value(dial_server::document()).unwrap();
+    let kinds = &document["components"]["schemas"]["Decision"]["oneOf"];
+    let kind = |one: &serde_json::Value| {
+        let kind = &one["properties"]["kind"]["enum"][0];
+        kind.as_str().unwrap().to_string()
+    };
+    kinds.as_array().unwrap().iter().map(kind).collect()
 }
 
 impl All {
@@ -60,6 +80,7 @@ impl All {
             memory,
             served,
             folder,
+            kinds: BTreeSet::new(),
             _server: server,
         }
     }
@@ -89,7 +110,9 @@ impl All {
 
     #[track_caller]
     fn submit(&mut self, submission: &Submission) -> Result<Stored, Problem> {
-        self.same(|_| (), |handle| handle.submit(submission.clone()))
+        let stored = self.same(|_| (), |handle| handle.submit(submission.clone()))?;
+        self.kinds.extend(submission.decisions.iter().map(kind));
+        Ok(stored)
     }
 
     #[track_caller]
@@ -187,16 +210,19 @@ impl All {
             let timeless = |page: &mut Page<_>| page.rows.iter_mut().for_each(timeless);
             self.same(timeless, |handle| handle.history(&part)).unwrap();
         }
-        for format in ["csv", "jsonl", "npz", "parquet", "docx"] {
+        for format in ["csv", "jsonl", "npz", "parquet", "maps", "docx"] {
             for labels_only in [true, false] {
                 let wanted = Wanted {
                     format: format.into(),
                     labels_only,
+                    original_columns: believes.then_some(labels_only),
+                    preview: None,
                 };
                 let file = self.same(|_| (), |handle| handle.export(&wanted));
                 // Parquet is there in some builds only.
                 if format != "parquet" {
-                    let fine = format != "docx" && (labels_only || believes);
+                    let known = !["docx", "maps"].contains(&format);
+                    let fine = known && (labels_only || believes);
                     assert_eq!(file.is_ok(), fine, "{format}");
                 }
             }
@@ -246,10 +272,10 @@ fn silent() -> Note {
 fn in_memory(project: &Project, folder: &Path) -> Local {
     let recipe = project.log().recipe().unwrap();
     let control = Control::new();
-    let material = Material::open(recipe, &Folder(folder.into()), &control).unwrap();
+    let prepared = PreparedPool::open(recipe, &Folder(folder.into()), &control).unwrap();
     let records = project.log().records().to_vec();
     let copy = Project::in_memory(project.id(), records, None).unwrap();
-    Local::on(copy, material, Control::new, silent()).unwrap()
+    Local::on(copy, prepared, Control::new, silent()).unwrap()
 }
 
 fn place(folder: &tempfile::TempDir, copy: &str) -> PathBuf {
@@ -267,22 +293,24 @@ fn timeless(row: &mut HistoryRow) {
     row.time = 0;
 }
 
-fn given(item: &str, class: &str) -> Given {
-    Given {
-        item: Item::Id(item.into(), None),
-        said: Said::Label {
+fn label_to_import(item: &str, class: &str) -> ImportedLabel {
+    ImportedLabel {
+        item: ItemName::id(item),
+        content: LabelContent::Label {
             annotator: None,
             classes: vec![(class.into(), 1.0)],
             order: None,
+            adjudicates: false,
         },
         place: "line 2".into(),
     }
 }
 
-fn labels(key: &str, given: Vec<Given>, add_classes: bool) -> Labels {
-    Labels {
+fn labels(key: &str, labels: Vec<ImportedLabel>, add_classes: bool) -> ImportRequest {
+    ImportRequest {
         source: "gold.csv".into(),
-        given,
+        labels,
+        of_pool: false,
         annotator: Some("expert".into()),
         skip_unknown: true,
         add_classes,
@@ -342,7 +370,7 @@ fn two_classes_in_hand_and_over_the_wire() {
     assert!(repeated.receipt.repeated);
     let contradiction = all.label("against", "ann", &item, 1 - class).unwrap_err();
     assert_eq!(&*contradiction.code, "C3");
-    assert!(contradiction.conflict.is_some() && contradiction.said.is_some());
+    assert!(contradiction.conflict.is_some() && contradiction.labels.is_some());
     for (key, item, class) in [
         ("x", "nobody", 0),
         ("y", "3", 9),
@@ -367,9 +395,11 @@ fn two_classes_in_hand_and_over_the_wire() {
         Decision::Label {
             item: "3".into(),
             classes: Share::of(&[(ClassId(0), 0.6), (ClassId(1), 0.4)]),
+            adjudicates: false,
         },
         Decision::Skip { item: "4".into() },
         Decision::Exclude { item: "5".into() },
+        Decision::Reopen { item: "5".into() },
         Decision::AddClass {
             name: "other".into(),
         },
@@ -396,14 +426,25 @@ fn two_classes_in_hand_and_over_the_wire() {
         into: ClassId(1),
     };
     all.submit(&decide("merge", vec![merge])).unwrap();
+    let ends = vec![
+        Decision::AddClass {
+            name: "void".into(),
+        },
+        Decision::OrderClasses {
+            classes: vec![ClassId(3), ClassId(1)],
+        },
+        Decision::DeleteClass { class: ClassId(3) },
+    ];
+    all.submit(&decide("ends", ends)).unwrap();
     all.submit(&decide("none", vec![])).unwrap_err();
+    assert_eq!(all.kinds, kinds(), "every kind of decision was taken");
     all.read(true);
     all.next("ann").unwrap();
 
     let several = vec![
-        given("80", "down"),
-        given("81", "above"),
-        given("?", "down"),
+        label_to_import("80", "down"),
+        label_to_import("81", "above"),
+        label_to_import("?", "down"),
     ];
     let imported = all
         .same(
@@ -412,7 +453,7 @@ fn two_classes_in_hand_and_over_the_wire() {
         )
         .unwrap();
     assert_eq!((imported.labels, imported.unknown.len()), (2, 1));
-    let stranger = vec![given("82", "sideways")];
+    let stranger = vec![label_to_import("82", "sideways")];
     all.same(
         |_| (),
         |handle| handle.import(labels("stranger", stranger.clone(), false)),
@@ -467,7 +508,7 @@ fn no_classes_in_hand_and_over_the_wire() {
     let made = all.backup("b").unwrap();
     assert_eq!(made.events, 4);
     // The second class comes with labels from elsewhere.
-    let gold = vec![given(&second, "dog")];
+    let gold = vec![label_to_import(&second, "dog")];
     let imported = all
         .same(
             |_| (),
@@ -580,7 +621,7 @@ fn a_project_comes_back_from_its_server_and_is_closed_for_good() {
     let project = Project::open(&place, Journal::Wal, 2000).unwrap();
     let mut local = Local::new(project, Control::new, silent());
     let link = local.serve(0).unwrap();
-    assert!(link.contains("/launch?code=") && local.is_served());
+    assert!(link.contains("/#launch=") && local.is_served());
     assert_ne!(local.serve(0).unwrap(), link);
     // Others reach it by the server; nobody can open it beside that.
     let mut client = Client::find(&Folder(place.clone()), silent())

@@ -6,12 +6,13 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use dial_data::media::images::Bitmap;
 use dial_store::{Journal, Project};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::common::{Wish, make, new, serve};
+use crate::common::{Running, Wish, make, new, resident, serve};
 
 /// Names and texts as a malicious data set might hold them.
 const HOSTILE: [&str; 16] = [
@@ -133,34 +134,356 @@ fn hostile_strings_come_back_as_the_text_they_are() {
     }
 }
 
+/// A connection that has sent this.
+fn open(server: &Running, text: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(&server.address.address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    stream.write_all(text.as_bytes()).unwrap();
+    stream
+}
+
+/// The owner labels an item, which may not take long.
+#[track_caller]
+fn label_soon(server: &Running, item: &str) {
+    let start = Instant::now();
+    server.label(item, "ann", item, 0).ok();
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(8), "{took:?}");
+}
+
 #[test]
 fn clients_that_never_finish_do_not_keep_others_out() {
     let (_folder, server) = new(&Wish::default());
-    let open = |text: &str| {
-        let mut stream = TcpStream::connect(&server.address.address).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(60)))
-            .unwrap();
-        stream.write_all(text.as_bytes()).unwrap();
-        stream
-    };
-    // All the places there are, and some more: they say nothing, or half of a head.
-    let mut slow: Vec<TcpStream> = (0..210)
+    // More than there are places for: they say nothing, or half of a head.
+    let mut slow: Vec<TcpStream> = (0..400)
         .map(|number| {
-            open(if number % 2 == 0 {
-                ""
-            } else {
-                "GET / HTTP/1.1\r\nhost: x"
-            })
+            open(
+                &server,
+                if number % 2 == 0 {
+                    ""
+                } else {
+                    "GET / HTTP/1.1\r\nhost: x"
+                },
+            )
         })
         .collect();
-    // Whoever comes now waits until the first of them are sent away, and is served.
-    server.label("k", "ann", "1", 0).ok();
+    label_soon(&server, "1");
     let mut rest = Vec::new();
     slow[1]
         .read_to_end(&mut rest)
         .expect("the server has closed it");
     assert!(!String::from_utf8_lossy(&rest).contains("200 OK"));
+}
+
+/// 20 KB a second is slow, and more than nothing. Whoever reads so gets its export, and holds up no other program of the owner.
+#[test]
+fn a_slow_reader_gets_its_export_and_holds_nobody_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pool, project) = (
+        folder.path().join("long.jsonl"),
+        folder.path().join("p.dial"),
+    );
+    // More than the buffers of the system take.
+    let row = |row: usize| {
+        let words = format!("word{} ", row % 9).repeat(20_000);
+        json!({"id": format!("r{row}"), "text": format!("number{row} {words}")}).to_string()
+    };
+    fs::write(&pool, (0..100).map(row).collect::<Vec<_>>().join("\n")).unwrap();
+    let wish = Wish {
+        pool: pool.display().to_string(),
+        ..Wish::default()
+    };
+    make(&project, &wish);
+    let server = serve(&project, None);
+    let mut stream = open(
+        &server,
+        &format!(
+            "GET /api/v1/export?format=jsonl&labels_only=true&original_columns=true HTTP/1.1\r\nhost: {}\r\n\
+             authorization: {}\r\nconnection: close\r\n\r\n",
+            server.address.address,
+            server.bearer()
+        ),
+    );
+    let (mut all, mut part) = (Vec::new(), vec![0; 20_000]);
+    for second in 0..30 {
+        stream.read_exact(&mut part).unwrap();
+        all.extend_from_slice(&part);
+        std::thread::sleep(Duration::from_secs(1));
+        if second == 5 {
+            let start = Instant::now();
+            server.get("/api/v1/status").ok();
+            let took = start.elapsed();
+            assert!(took < Duration::from_secs(8), "{took:?}");
+        }
+    }
+    stream.read_to_end(&mut all).unwrap();
+    assert!(
+        all.len() > 10_000_000 && all.ends_with(b"\r\n0\r\n\r\n"),
+        "{} bytes, and not all",
+        all.len()
+    );
+}
+
+/// Programs that keep their connections and do nothing more with them.
+#[test]
+fn idle_connections_of_the_owner_do_not_keep_the_owner_out() {
+    let (_folder, server) = new(&Wish::default());
+    let request = format!(
+        "GET /api/v1/project HTTP/1.1\r\nhost: {}\r\nauthorization: {}\r\n\r\n",
+        server.address.address,
+        server.bearer()
+    );
+    // A server of a test has as many as the process may open files, and both ends are in this one.
+    let mut held = Vec::new();
+    for number in 0..750 {
+        let Ok(mut stream) = TcpStream::connect(&server.address.address) else {
+            break;
+        };
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).unwrap();
+        assert_eq!(&head, b"HTTP/1.1 200", "{number}");
+        held.push(stream);
+    }
+    println!("{} idle connections", held.len());
+    label_soon(&server, "1");
+}
+
+#[test]
+fn clients_that_never_read_do_not_keep_others_out() {
+    let (_folder, server) = new(&Wish::default());
+    let host = &server.address.address;
+    // Requests without a secret, one after the other, whose answers nobody reads.
+    for path in ["/base.css", "/launch?code=x", "/"] {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\n\r\n");
+        let unread: Vec<TcpStream> = (0..205)
+            .map(|_| {
+                let mut stream = TcpStream::connect(host).unwrap();
+                stream.set_nonblocking(true).unwrap();
+                // As much as fits.
+                let _ = stream.write(request.repeat(2_000).as_bytes());
+                stream
+            })
+            .collect();
+        label_soon(&server, &path.len().to_string());
+        drop(unread);
+    }
+}
+
+#[test]
+fn the_event_streams_of_one_browser_do_not_keep_others_out() {
+    let (_folder, server) = new(&Wish::default());
+    let browser = server.sign_in(&server.link);
+    let signed = browser.authorization("GET", "/api/v1/changes", "");
+    let request = format!(
+        "GET /api/v1/changes HTTP/1.1\r\nhost: {}\r\nauthorization: {signed}\r\n\r\n",
+        server.address.address
+    );
+    let mut streams: Vec<TcpStream> = (0..205).map(|_| open(&server, &request)).collect();
+    label_soon(&server, "1");
+    // They are all served.
+    for stream in &mut streams {
+        let mut answer = [0; 15];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200 OK");
+    }
+}
+
+#[test]
+fn pictures_that_take_much_memory_are_decoded_one_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let pictures = folder.path().join("pictures");
+    fs::create_dir(&pictures).unwrap();
+    // 36 million pixels in a few kilobytes.
+    let bomb = Bitmap {
+        width: 6_000,
+        height: 6_000,
+        rgb: vec![7; 3 * 36_000_000],
+    };
+    let bomb = bomb.to_png();
+    for number in 0..6 {
+        fs::write(pictures.join(format!("bomb{number}.png")), &bomb).unwrap();
+    }
+    for number in 0..12u8 {
+        let small = Bitmap {
+            width: 8,
+            height: 8,
+            rgb: (0..192u8).map(|value| value.wrapping_mul(number)).collect(),
+        };
+        fs::write(pictures.join(format!("{number}.png")), small.to_png()).unwrap();
+    }
+    let project = folder.path().join("p.dial");
+    let pool = pictures.display().to_string();
+    make(
+        &project,
+        &Wish {
+            pool,
+            ..Wish::default()
+        },
+    );
+    let server = serve(&project, None);
+    let before = resident();
+    let (highest, over) = (Mutex::new(0), AtomicBool::new(false));
+    let over = &over;
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..6)
+            .map(|number| {
+                let server = &server;
+                let path = format!("/api/v1/media?id=bomb{number}.png&side=64");
+                scope.spawn(move || server.get(&path))
+            })
+            .collect();
+        let highest = &highest;
+        scope.spawn(move || {
+            while !over.load(Ordering::Relaxed) {
+                let now = resident();
+                let mut highest = highest.lock().unwrap();
+                *highest = now.max(*highest);
+                drop(highest);
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        for one in asked {
+            let answer = one.join().unwrap();
+            assert_eq!(answer.status, 200, "{answer:?}");
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    // One of them takes 108 MB as it is, and about as much again on the way; six at once took three times this limit.
+    let (highest, limit) = (highest.into_inner().unwrap(), 350 << 20);
+    let grown = highest.saturating_sub(before);
+    assert!(grown < limit, "{} MiB more", grown >> 20);
+    // What was made is kept.
+    let start = Instant::now();
+    for _ in 0..50 {
+        assert_eq!(server.get("/api/v1/media?id=bomb3.png&side=64").status, 200);
+    }
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn rows_that_are_none_of_the_pool_are_refused_by_an_import() {
+    let (_folder, server) = new(&Wish::default());
+    let import = |rows: Vec<(u64, u64)>| {
+        let labels: Vec<Value> = rows
+            .into_iter()
+            .map(|(row, rows)| json!({"item": {"row": row, "rows": rows}, "place": "x", "content": {"kind": "mark", "mark": "skipped"}}))
+            .collect();
+        server.post(
+            "/api/v1/import",
+            &json!({"source": "x", "labels": labels, "key": "k"}),
+        )
+    };
+    for rows in [
+        vec![(120, 120); 120],
+        vec![(u64::MAX, 120)],
+        vec![(0, 120), (120, 120)],
+        vec![(0, 5)],
+        vec![(0, 0)],
+    ] {
+        assert_eq!(import(rows).problem(), (422, "I12".into()));
+    }
+    assert_eq!(server.get("/api/v1/status").ok()["skipped"], 0);
+    // The same row several times is one mark.
+    import(vec![(7, 120); 3]).ok();
+    assert_eq!(server.get("/api/v1/status").ok()["skipped"], 1);
+}
+
+#[test]
+fn large_bodies_of_one_browser_wait_outside() {
+    let (_folder, server) = new(&Wish::default());
+    let browser = server.sign_in(&server.link);
+    let blanks = " ".repeat(30_000_000);
+    let body = format!("{{\"source\": \"x\", \"key\": \"k\", \"labels\": [{blanks}]}}");
+    let path = "/api/v1/import";
+    let authorization = browser.authorization("POST", path, &body);
+    let headers = [
+        ("authorization", authorization.as_str()),
+        ("x-dial", &browser.project),
+        ("x-dial-place", &browser.place),
+        ("content-type", "application/json"),
+    ];
+    let before = resident();
+    let (highest, over) = (Mutex::new(before), AtomicBool::new(false));
+    let head = headers.map(|(name, value)| format!("{name}: {value}\r\n"));
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nconnection: close\r\nhost: {}\r\n{}content-length: {}\r\n\r\n",
+        server.address.address,
+        head.concat(),
+        body.len()
+    );
+    let send = || {
+        let mut stream = TcpStream::connect(&server.address.address).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(body.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer[9..12]).into_owned()
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                let mut highest = highest.lock().unwrap();
+                *highest = resident().max(*highest);
+                drop(highest);
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let sending: Vec<_> = (0..20).map(|_| scope.spawn(send)).collect();
+        label_soon(&server, "1");
+        for one in sending {
+            assert_eq!(one.join().unwrap(), "200");
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    // Two of them have room at once, where all twenty were 600 MB.
+    let more = highest.into_inner().unwrap() - before;
+    assert!(more < 250_000_000, "{} MB more", more / 1_000_000);
+    // What may not pass is not read at all.
+    let mut stranger = open(
+        &server,
+        &format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\nauthorization: {authorization}\r\ncontent-length: 60000000\r\n\r\n",
+            server.address.address
+        ),
+    );
+    let mut answer = [0; 12];
+    stranger.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 403");
+}
+
+#[test]
+fn thirty_exports_at_once_are_all_whole() {
+    let (_folder, server) = new(&Wish {
+        pool: "builtin:moons:3000".into(),
+        ..Wish::default()
+    });
+    server.label("a", "ann", "1", 0).ok();
+    let version = server.label("b", "ann", "2", 1).ok()["version"]
+        .as_u64()
+        .unwrap();
+    server.wait_for_model(version);
+    let exports: Vec<Vec<u8>> = std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..30)
+            .map(|_| {
+                scope.spawn(|| {
+                    let answer = server.get("/api/v1/export?format=csv");
+                    assert_eq!(answer.status, 200, "{answer:?}");
+                    answer.body
+                })
+            })
+            .collect();
+        asked.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let first = String::from_utf8(exports[0].clone()).unwrap();
+    assert_eq!(
+        first.lines().count(),
+        3001,
+        "a head and a line for each item"
+    );
+    assert!(exports.iter().all(|other| *other == exports[0]));
 }
 
 #[test]

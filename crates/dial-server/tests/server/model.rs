@@ -8,14 +8,14 @@ use dial::{ClassId, Control};
 use dial_store::{Decision, Entry, Follower, Journal, Memory, News, Project, Submission};
 use serde_json::json;
 
-use crate::common::{Wish, make, new, obstacle, serve};
+use crate::common::{Wish, before_following, make, new, serve};
 
 #[test]
 fn a_model_that_breaks_loses_no_label_and_comes_back() {
     let broken = Arc::new(AtomicU64::new(1));
     let switch = Arc::clone(&broken);
     let wish = Wish {
-        obstacle: obstacle(move |_| {
+        before_following: before_following(move |_| {
             assert_eq!(
                 switch.load(Ordering::Relaxed),
                 0,
@@ -68,7 +68,7 @@ fn an_export_names_classes_rightly_while_the_model_is_behind() {
     };
     let (_folder, server) = new(&Wish {
         classes: vec!["a", "b", "c"],
-        obstacle: obstacle(wait),
+        before_following: before_following(wait),
         ..Wish::default()
     });
     let mut version = 0;
@@ -122,7 +122,7 @@ fn an_export_names_classes_rightly_while_the_model_is_behind() {
 #[test]
 fn a_slow_model_holds_nobody_up() {
     let wish = Wish {
-        obstacle: obstacle(|version| {
+        before_following: before_following(|version| {
             std::thread::sleep(Duration::from_millis(if version > 4 {
                 3_600_000
             } else {
@@ -180,7 +180,7 @@ fn stopping_in_the_middle_keeps_everything() {
 }
 
 #[test]
-fn the_next_question_is_foreseen_for_every_answer() {
+fn the_lookahead_has_the_next_question_for_every_answer() {
     // The same answers, with and without time to think ahead, lead to the same questions.
     let (_a, quick) = new(&Wish::default());
     let (_b, patient) = new(&Wish::default());
@@ -192,7 +192,7 @@ fn the_next_question_is_foreseen_for_every_answer() {
                 .unwrap();
             if wait || step == 0 {
                 server.wait_for_model(version);
-                while server.get("/api/v1/project").ok()["foreseen"] != true {
+                while server.get("/api/v1/project").ok()["lookahead"] != true {
                     std::thread::sleep(Duration::from_millis(10));
                 }
             }
@@ -209,7 +209,7 @@ fn the_next_question_is_foreseen_for_every_answer() {
     assert_eq!(
         fast[..2],
         slow[..2],
-        "the second question was foreseen: {fast:?} {slow:?}"
+        "the second question was in the lookahead: {fast:?} {slow:?}"
     );
 }
 
@@ -317,10 +317,10 @@ fn before_there_are_two_classes_the_model_asks_and_believes_nothing() {
     // What a session that follows the same log asks.
     let control = Control::new();
     let mut opened = Project::open(&place, Journal::Wal, 1500).unwrap();
-    let (material, _) = opened.material(&control, 1500).unwrap();
+    let (prepared, _) = opened.prepared(&control, 1500).unwrap();
     let ask = |project: &Project| {
         let news = News::whole(project.log());
-        let follower = Follower::new(&material.engine, news, &control).unwrap();
+        let follower = Follower::new(&prepared.engine, news, &control).unwrap();
         follower.session().ask(1).unwrap().questions.remove(0).item
     };
     let expected = ask(&opened);

@@ -94,17 +94,22 @@ fn only_names_of_this_machine_are_answered() {
 #[test]
 fn another_page_cannot_write_or_read() {
     let (_folder, server) = new(&Wish::default());
-    let cookie = server.sign_in(&server.link);
+    let browser = server.sign_in(&server.link);
     let ours = format!("http://{}", server.address.address);
     let body = label("k", "", "3", 0).to_string();
+    // Even one that could sign, and a program: a browser tells where a request comes from.
+    let bearer = server.bearer();
     let send = |headers: &[(&str, &str)]| {
-        let all: Vec<(&str, &str)> = [("cookie", cookie.as_str())]
-            .into_iter()
-            .chain(headers.iter().copied())
-            .collect();
+        let signed = browser.authorization("POST", "/api/v1/decisions", &body);
+        let all = [
+            ("authorization", signed.as_str()),
+            ("x-dial", &browser.project),
+            ("x-dial-place", &browser.place),
+        ];
+        let all: Vec<(&str, &str)> = all.into_iter().chain(headers.iter().copied()).collect();
         server.send("POST", "/api/v1/decisions", &all, Some(body.as_bytes()))
     };
-    let (json, dial) = (("content-type", "application/json"), ("x-dial", "1"));
+    let json = ("content-type", "application/json");
     let origins = [
         "http://evil.com",
         "null",
@@ -117,34 +122,20 @@ fn another_page_cannot_write_or_read() {
     ];
     for origin in origins {
         assert_eq!(
-            send(&[json, dial, ("origin", origin)]).problem(),
+            send(&[json, ("origin", origin)]).problem(),
             (403, "X2".into()),
             "{origin}"
         );
     }
     for site in ["cross-site", "same-site"] {
         assert_eq!(
-            send(&[json, dial, ("sec-fetch-site", site)]).problem(),
+            send(&[json, ("sec-fetch-site", site)]).problem(),
             (403, "X2".into())
         );
-        let read = server.send(
-            "GET",
-            "/api/v1/project",
-            &[("cookie", &cookie), ("sec-fetch-site", site)],
-            None,
-        );
+        let headers = [("authorization", bearer.as_str()), ("sec-fetch-site", site)];
+        let read = server.send("GET", "/api/v1/project", &headers, None);
         assert_eq!(read.problem(), (403, "X2".into()));
     }
-    assert_eq!(
-        send(&[json, dial]).problem(),
-        (403, "X2".into()),
-        "no origin"
-    );
-    assert_eq!(
-        send(&[json, ("origin", &ours)]).problem(),
-        (403, "X2".into()),
-        "no header of ours"
-    );
     for kind in [
         "text/plain",
         "application/x-www-form-urlencoded",
@@ -152,18 +143,20 @@ fn another_page_cannot_write_or_read() {
         "",
     ] {
         assert_eq!(
-            send(&[("content-type", kind), dial, ("origin", &ours)]).problem(),
+            send(&[("content-type", kind), ("origin", &ours)]).problem(),
             (415, "U0".into()),
             "{kind}"
         );
     }
     for method in ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE"] {
-        let answer = server.send(
-            method,
-            "/api/v1/decisions",
-            &[("cookie", &cookie), dial, ("origin", &ours)],
-            None,
-        );
+        let signed = browser.authorization(method, "/api/v1/decisions", "");
+        let headers = [
+            ("authorization", signed.as_str()),
+            ("x-dial", &browser.project),
+            ("x-dial-place", &browser.place),
+            ("origin", &ours),
+        ];
+        let answer = server.send(method, "/api/v1/decisions", &headers, None);
         assert!(answer.status >= 400, "{method}");
         assert!(answer.header("access-control-allow-origin").is_none());
     }
@@ -172,86 +165,88 @@ fn another_page_cannot_write_or_read() {
         0,
         "nothing of this was stored"
     );
-    send(&[json, dial, ("origin", &ours)]).ok();
-    send(&[json, dial, ("sec-fetch-site", "same-origin")]).ok();
+    send(&[json, ("origin", &ours)]).ok();
+    send(&[json, ("sec-fetch-site", "same-origin")]).ok();
     assert_eq!(server.get("/api/v1/project").ok()["labelled"], 1);
 }
 
 #[test]
-fn nobody_gets_in_without_a_cookie_or_the_token() {
+fn nobody_gets_in_without_a_signature_or_the_token() {
     let (folder, server) = new(&Wish::default());
+    let browser = server.sign_in(&server.link);
     let document: serde_json::Value = serde_json::to_value(dial_server::document()).unwrap();
+    let guessed = format!(
+        "Dial {}.n.{}.{}",
+        browser.session,
+        "0".repeat(64),
+        "0".repeat(64)
+    );
+    let owner = guessed.replace(&browser.session, "owner");
     let mut tried = 0;
     for (path, methods) in document["paths"].as_object().unwrap() {
         for method in methods.as_object().unwrap().keys() {
-            for headers in [
-                vec![],
-                vec![("cookie", "dial-1=x")],
-                vec![("authorization", "Bearer x")],
-                vec![("authorization", "Basic eDp4")],
+            for given in [
+                "",
+                "Bearer x",
+                "Basic eDp4",
+                "Dial",
+                "Dial a.b.c",
+                &guessed,
+                &owner,
             ] {
+                let headers = [("authorization", given), ("cookie", "dial-1=x")];
                 let answer = server.send(&method.to_uppercase(), path, &headers, Some(b"{}"));
-                assert_eq!(answer.status, 401, "{method} {path} {headers:?}");
+                assert_eq!(answer.status, 401, "{method} {path} {given}");
+                assert!(answer.header("x-dial-proof").is_none());
                 tried += 1;
             }
         }
     }
-    assert!(tried >= 40, "every path of the document was tried");
+    assert!(tried >= 150, "every path of the document was tried");
     for path in [
-        "/",
-        "/main.js",
         "/api/v1/openapi.json",
         "/nothing",
+        "/launch?code=x",
         "/api/v1/../../etc/passwd",
     ] {
         assert_eq!(server.send("GET", path, &[], None).status, 401, "{path}");
     }
-    // A browser cannot make links for others; a link is good once; the code is in no answer.
-    let cookie = server.sign_in(&server.link);
-    let path = server.link.split_once(&server.address.address).unwrap().1;
+    // A browser cannot make links for others; a link is good once.
     assert_eq!(
-        server.send("GET", path, &[], None).problem(),
+        server.try_sign_in(&server.link).problem(),
         (401, "X13".into())
     );
-    let origin = format!("http://{}", server.address.address);
-    let headers = [
-        ("cookie", cookie.as_str()),
-        ("origin", origin.as_str()),
-        ("x-dial", "1"),
-    ];
-    assert_eq!(
-        server
-            .send("POST", "/api/v1/launch", &headers, Some(b""))
-            .problem(),
-        (404, "X10".into())
-    );
-    let another = server.post("/api/v1/launch", &json!(null)).ok();
+    let launch = server.signed(&browser, "POST", "/api/v1/launch", "{}");
+    assert_eq!(launch.problem(), (404, "X10".into()));
+    let another = server.post("/api/v1/launch", &json!({})).ok();
     let other = server.sign_in(another.as_str().unwrap());
-    assert_ne!(other, cookie);
-    assert!(server.send("GET", "/", &[("cookie", &cookie)], None).status == 200);
+    assert!(other.session != browser.session && other.key != browser.key);
+    server.signed(&browser, "GET", "/api/v1/project", "").ok();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let file = fs::metadata(folder.path().join("p.dial/server.json")).unwrap();
-        assert_eq!(file.permissions().mode() & 0o777, 0o600);
+        for name in ["server.json", "sessions.key"] {
+            let file = fs::metadata(folder.path().join("p.dial").join(name)).unwrap();
+            assert_eq!(file.permissions().mode() & 0o777, 0o600, "{name}");
+        }
     }
-    let (token, secret) = (
-        server.address.token.clone(),
-        cookie.split_once('=').unwrap().1.to_string(),
-    );
+    let (token, key) = (server.address.token.clone(), browser.key);
     let project = folder.path().join("p.dial");
     server.stop();
     assert!(
         !project.join("server.json").exists(),
         "the token is gone with the server"
     );
+    let root: serde_json::Value =
+        serde_json::from_slice(&fs::read(project.join("sessions.key")).unwrap()).unwrap();
+    let root = root["secret"].as_str().unwrap().to_string();
     for file in fs::read_dir(&project)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_file())
+        .filter(|path| path.is_file() && !path.ends_with("sessions.key"))
     {
         let bytes = fs::read(&file).unwrap();
-        for hidden in [&token, &secret] {
+        for hidden in [&token, &key, &root] {
             assert!(
                 !bytes
                     .windows(hidden.len())

@@ -1,10 +1,14 @@
 //! Several people and several tabs at once: faults C1 to C6, C8, C10 and C11, W2 to W4.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Mutex;
+use std::time::Duration;
 
+use dial_server::http::wire::Next;
+use dial_server::{Client, ProjectHandle};
+use dial_store::Folder;
 use serde_json::{Value, json};
 
 use crate::common::{Wish, label, make, new, serve};
@@ -71,7 +75,7 @@ fn a_late_answer_is_kept_and_flagged() {
 }
 
 #[test]
-fn a_stale_tab_is_told_and_its_answer_is_kept_aside() {
+fn a_stale_tab_is_told_and_its_answer_is_stored_as_a_conflict() {
     let (_folder, server) = new(&Wish::default());
     let first = server.label("a", "ann", "7", 0).ok();
     let same = server.label("b", "ann", "7", 0).ok();
@@ -82,10 +86,10 @@ fn a_stale_tab_is_told_and_its_answer_is_kept_aside() {
     let other = server.label("c", "ann", "7", 1);
     assert_eq!(other.problem(), (409, "C3".into()));
     let problem = other.json();
-    assert_eq!(problem["said"], json!(["up", "down"]));
-    let parked = server.get("/api/v1/conflicts").ok();
+    assert_eq!(problem["labels"], json!(["up", "down"]));
+    let conflict = server.get("/api/v1/conflicts").ok();
     assert_eq!(
-        (parked["total"].as_u64(), &parked["rows"][0]["seq"]),
+        (conflict["total"].as_u64(), &conflict["rows"][0]["seq"]),
         (Some(1), &problem["conflict"])
     );
     // Sent again it is the same answer, and still one decision.
@@ -192,7 +196,7 @@ fn undo_names_what_it_takes_back() {
 }
 
 #[test]
-fn an_answer_for_a_class_that_is_gone_is_kept_aside() {
+fn an_answer_for_a_class_that_is_gone_is_stored_as_a_conflict() {
     let (_folder, server) = new(&Wish {
         classes: vec!["a", "b", "c"],
         ..Wish::default()
@@ -268,24 +272,20 @@ fn a_restart_loses_nothing_and_signs_nobody_out() {
 
 #[test]
 fn a_clock_that_was_wrong_blocks_nobody() {
-    use dial_store::{Journal, Project, Wanted};
+    use dial_store::{Journal, Lease, Project};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.dial");
     make(&path, &Wish::default());
-    let all: Vec<(String, usize)> = (0..120).map(|row| (row.to_string(), 1)).collect();
     // Somebody leased everything in the year 2100, or in 1970.
     for now in [4_102_444_800_000, 1_000] {
         let mut project = Project::open(&path, Journal::Wal, now).unwrap();
-        for item in &all {
-            project
-                .lease(&Wanted {
-                    items: std::slice::from_ref(item),
-                    annotator: "bob",
-                    now,
-                    length: 600_000,
-                })
-                .unwrap();
-        }
+        let lease = |row: u32| Lease {
+            item: row.to_string(),
+            annotator: "bob".into(),
+            until: now + 600_000,
+        };
+        let all: Vec<Lease> = (0..120).map(lease).collect();
+        project.keep_leases(&all).unwrap();
         drop(project);
         let server = serve(&path, None);
         let asked = server
@@ -298,6 +298,96 @@ fn a_clock_that_was_wrong_blocks_nobody() {
         );
         server.stop();
     }
+}
+
+#[test]
+fn questions_are_found_beyond_those_that_others_have() {
+    let (_folder, server) = new(&Wish {
+        pool: "builtin:moons:1000".into(),
+        ..Wish::default()
+    });
+    let mut given = BTreeSet::new();
+    for person in 0..300 {
+        let who = format!("p{person}");
+        let asked = server.post("/api/v1/next", &json!({"annotator": who})).ok();
+        let item = asked["items"][0]["id"].as_str();
+        let item = item.unwrap_or_else(|| panic!("person {person} is told that all is labelled"));
+        assert!(given.insert(item.to_string()), "{item} went to two people");
+    }
+}
+
+#[test]
+fn items_that_others_are_answering_are_not_called_labelled() {
+    let (folder, server) = new(&Wish {
+        pool: "builtin:moons:40".into(),
+        ..Wish::default()
+    });
+    let ask = |who: &str| server.post("/api/v1/next", &json!({"annotator": who}));
+    for person in 0..40 {
+        let asked = ask(&format!("p{person}")).ok();
+        assert_eq!(asked["items"].as_array().unwrap().len(), 1);
+    }
+    let busy = ask("ann");
+    assert_eq!(busy.problem(), (409, "C14".into()));
+    let problem = busy.json();
+    let seconds = problem["retry_after"].as_u64().unwrap();
+    // Leases last ten minutes.
+    assert!((540..=600).contains(&seconds), "{problem}");
+    assert_eq!(
+        busy.header("retry-after"),
+        Some(seconds.to_string().as_str())
+    );
+    assert!(problem["detail"].as_str().unwrap().contains("10 minutes"));
+    // The command is told so too, with an exit code of its own.
+    let place = Folder(folder.path().join("p.dial"));
+    let mut client = Client::find(&place, Box::new(|_| ())).unwrap().unwrap();
+    let wish = Next {
+        annotator: "ann".into(),
+        count: 1,
+        except: Vec::new(),
+    };
+    let problem = client.next(&wish).unwrap_err();
+    assert_eq!((&*problem.code, problem.exit), ("C14", 10));
+    // Who has an item still has it, and an answer makes no room: the item is labelled.
+    let mine = ask("p7").ok()["items"][0]["id"]
+        .as_str()
+        .unwrap()
+        .to_string();
+    server.label("k", "p7", &mine, 0).ok();
+    assert_eq!(ask("ann").problem(), (409, "C14".into()));
+    // Only when all is labelled there is nothing.
+    for row in 0..40 {
+        let answer = server.label(&format!("l{row}"), "bob", &row.to_string(), 0);
+        assert_eq!(answer.status, 200);
+    }
+    assert_eq!(ask("ann").ok()["items"], json!([]));
+    let problem = client.next(&wish).unwrap_err();
+    assert_eq!((&*problem.code, problem.exit), ("N11", 9));
+}
+
+#[test]
+fn with_overlap_other_opinions_are_found_beyond_those_that_others_give() {
+    let (_folder, server) = new(&Wish {
+        pool: "builtin:moons:400".into(),
+        overlap: 2,
+        ..Wish::default()
+    });
+    // One person has answered everything: all that is left is a second opinion of each item.
+    let decisions: Vec<Value> = (0..400)
+        .map(|row| json!({"kind": "label", "item": row.to_string(), "classes": [{"class": row % 2}]}))
+        .collect();
+    let all = json!({"key": "all", "annotator": "first", "decisions": decisions});
+    server.post("/api/v1/decisions", &all).ok();
+    // Half of the pool is what one session may hold.
+    for person in 0..200 {
+        let who = format!("p{person}");
+        let asked = server.post("/api/v1/next", &json!({"annotator": who})).ok();
+        assert_eq!(asked["items"].as_array().unwrap().len(), 1, "{who}");
+    }
+    let asked = server
+        .post("/api/v1/next", &json!({"annotator": "last"}))
+        .ok();
+    assert_eq!(asked["items"].as_array().unwrap().len(), 1, "{asked}");
 }
 
 #[test]
@@ -336,6 +426,7 @@ fn bodies_are_bounded() {
     let bearer = server.bearer();
     let headers = [
         ("authorization", bearer.as_str()),
+        ("x-dial", &server.address.project),
         ("content-type", "application/json"),
     ];
     let large = vec![b' '; 8_100_000];
@@ -357,6 +448,21 @@ fn bodies_are_bounded() {
         .take_while(|_| stream.write_all(&chunk).is_ok())
         .count();
     assert!(sent < 4000, "250 MB were not taken");
+    // What says that it is too large is not waited for.
+    for path in ["decisions", "import"] {
+        let mut stream = TcpStream::connect(&server.address.address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(5)))
+            .unwrap();
+        let head = format!(
+            "POST /api/v1/{path} HTTP/1.1\r\nhost: {}\r\nauthorization: {bearer}\r\ncontent-type: application/json\r\ncontent-length: 100000000000\r\n\r\n",
+            server.address.address
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 413");
+    }
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     for body in [
         deep.as_str(),
@@ -378,20 +484,11 @@ fn bodies_are_bounded() {
 #[test]
 fn one_session_cannot_flood_the_others() {
     let (_folder, server) = new(&Wish::default());
-    let (cookie, origin) = (
-        server.sign_in(&server.link),
-        format!("http://{}", server.address.address),
-    );
-    let headers = [
-        ("cookie", cookie.as_str()),
-        ("origin", origin.as_str()),
-        ("x-dial", "1"),
-        ("content-type", "application/json"),
-    ];
+    let browser = server.sign_in(&server.link);
     let statuses: Vec<u16> = (0..300)
         .map(|_| {
             server
-                .send("POST", "/api/v1/decisions", &headers, Some(b"{}"))
+                .signed(&browser, "POST", "/api/v1/decisions", "{}")
                 .status
         })
         .collect();
@@ -492,9 +589,10 @@ fn drop_answer(server: &crate::common::Running, body: &Value) {
     let body = body.to_string();
     let mut stream = TcpStream::connect(&server.address.address).unwrap();
     let head = format!(
-        "POST /api/v1/decisions HTTP/1.1\r\nhost: {}\r\nauthorization: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        "POST /api/v1/decisions HTTP/1.1\r\nhost: {}\r\nauthorization: {}\r\nx-dial: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
         server.address.address,
         server.bearer(),
+        server.address.project,
         body.len()
     );
     stream.write_all(head.as_bytes()).unwrap();

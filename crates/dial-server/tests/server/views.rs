@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dial_store::{Decision, Journal, Project, Submission};
 use serde_json::{Value, json};
 
 use crate::common::{Answer, Running, Wish, make, new, serve};
@@ -189,13 +190,16 @@ fn near_items_are_shown_and_lists_can_be_of_labelled_items_only() {
             .iter()
             .all(|row| row["labels"][0]["annotator"] == "ann")
     );
-    // What was kept aside says its classes, so that it can be taken up again, also where it was unsure.
+    // What was stored as a conflict says its classes, so that it can be taken up again, also where it was unsure.
     let classes = json!([{"class": 0, "weight": 0.5}, {"class": 1, "weight": 0.5}]);
     let unsure = json!({"key": "u", "annotator": "ann", "decisions": [{"kind": "label", "item": "10", "classes": classes}]});
     assert_eq!(server.post("/api/v1/decisions", &unsure).problem().1, "C3");
-    let parked = server.get("/api/v1/conflicts").ok();
+    let conflicts = server.get("/api/v1/conflicts").ok();
     assert_eq!(
-        (&parked["rows"][0]["item"], &parked["rows"][0]["classes"]),
+        (
+            &conflicts["rows"][0]["item"],
+            &conflicts["rows"][0]["classes"]
+        ),
         (&json!("10"), &classes)
     );
 }
@@ -285,7 +289,7 @@ fn an_answer_changes_as_many_items_as_its_card_says() {
     let mut version = label_some(&server, 4, 30);
     let mut most = 0;
     for step in 0..4 {
-        wait(|| (server.get("/api/v1/project").ok()["foreseen"] == true).then_some(()));
+        wait(|| (server.get("/api/v1/project").ok()["lookahead"] == true).then_some(()));
         let card = server.post("/api/v1/next", &json!({})).ok()["items"][0].clone();
         let changes = card["changes"].as_array().unwrap();
         assert_eq!(
@@ -458,6 +462,277 @@ fn progress_grows_with_labels_shrinks_with_undo_and_survives() {
     server.stop();
     let server = serve(&project, None);
     assert_eq!(server.get("/api/v1/progress").ok()["points"], points);
+}
+
+#[test]
+fn labels_given_without_a_server_are_points_of_progress_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let figures = |points: &Value| -> Vec<Value> {
+        let names = ["version", "labelled", "classes_met", "settled", "accuracy"];
+        let of = |point: &Value| names.iter().map(|name| point[name].clone()).collect();
+        points.as_array().unwrap().iter().map(of).collect()
+    };
+    let [seen, unseen] = ["seen", "unseen"].map(|name| {
+        let project = folder.path().join(name);
+        make(&project, &Wish::default());
+        project
+    });
+    let item = |row: u64| (row * 7).to_string();
+    let server = serve(&seen, None);
+    for row in 0..16 {
+        server
+            .label(&format!("k{row}"), "", &item(row), (row % 2) as u16)
+            .ok();
+        wait(|| {
+            let points = server.get("/api/v1/progress").ok()["points"].clone();
+            (points.as_array().unwrap().len() as u64 == row + 1).then_some(())
+        });
+    }
+    let expected = figures(&server.get("/api/v1/progress").ok()["points"]);
+    let mut project = Project::open(&unseen, Journal::Wal, 1500).unwrap();
+    for row in 0..16 {
+        let label = Decision::label(&item(row), dial::ClassId((row % 2) as u16));
+        let submission = Submission {
+            key: format!("k{row}"),
+            decisions: vec![label],
+            ..Submission::default()
+        };
+        project.submit_one(submission, 1500).unwrap();
+    }
+    drop(project);
+    let server = serve(&unseen, None);
+    let points = wait(|| {
+        let points = figures(&server.get("/api/v1/progress").ok()["points"]);
+        (points.len() == 16).then_some(points)
+    });
+    assert_eq!(points, expected);
+}
+
+#[test]
+fn labels_are_counted_once_for_all_who_ask() {
+    let (_folder, server) = new(&Wish {
+        classes: vec!["a", "b", "c"],
+        ..Wish::default()
+    });
+    // Three of a, five of b; of one that is shared the larger part counts, of equal parts the first.
+    for row in 0..8u16 {
+        let (key, item) = (format!("k{row}"), (row * 3).to_string());
+        server.label(&key, "ann", &item, u16::from(row > 2)).ok();
+    }
+    let share = |key: &str, item: &str, shares: [(u16, f64); 2]| {
+        let classes = shares.map(|(class, weight)| json!({"class": class, "weight": weight}));
+        let label = json!({"kind": "label", "item": item, "classes": classes});
+        let sent = json!({"key": key, "annotator": "bob", "decisions": [label]});
+        server.post("/api/v1/decisions", &sent).ok();
+    };
+    share("s", "100", [(2, 0.25), (0, 0.75)]);
+    share("t", "101", [(1, 0.5), (0, 0.5)]);
+    let exclude = json!({"key": "x", "decisions": [{"kind": "exclude", "item": "0"}]});
+    server.post("/api/v1/decisions", &exclude).ok();
+    let counts = || {
+        let of = |path: &str| -> Vec<(String, u64)> {
+            let found = server.get(path).ok()["classes"].clone();
+            let class = |one: &Value| {
+                let name = one["name"].as_str().unwrap().to_string();
+                (name, one["labels"].as_u64().unwrap())
+            };
+            found.as_array().unwrap().iter().map(class).collect()
+        };
+        let (project, status) = (of("/api/v1/project"), of("/api/v1/status"));
+        assert_eq!(project, status);
+        project
+    };
+    let named = |counts: &[(&str, u64)]| -> Vec<(String, u64)> {
+        counts
+            .iter()
+            .map(|(name, count)| (name.to_string(), *count))
+            .collect()
+    };
+    assert_eq!(counts(), named(&[("a", 3), ("b", 6), ("c", 0)]));
+    let merge = json!({"key": "m", "decisions": [{"kind": "merge-class", "from": 1, "into": 0}]});
+    server.post("/api/v1/decisions", &merge).ok();
+    assert_eq!(counts(), named(&[("a", 9), ("c", 0)]));
+    // To say again what was said before the merge is nothing new, and two who said the one and the other agree.
+    let again = server.label("again", "ann", "12", 0).ok();
+    assert_eq!(again["known"], true);
+    server.label("other", "eve", "12", 0).ok();
+    assert_eq!(server.get("/api/v1/disagreements").ok()["total"], 0);
+    assert_eq!(
+        server.get("/api/v1/status").ok()["disagreements"],
+        json!([])
+    );
+    let item = server.get("/api/v1/item?id=12").ok();
+    assert_eq!(
+        item["labels"][0]["classes"],
+        json!([{"class": 0, "weight": 1.0}])
+    );
+}
+
+#[test]
+fn the_history_says_what_stands_and_what_was_turned() {
+    let (_folder, server) = new(&Wish::default());
+    let decide = |key: &str, decisions: Value| {
+        let sent = json!({"key": key, "annotator": "ann", "decisions": decisions});
+        server.post("/api/v1/decisions", &sent)
+    };
+    let rows = || server.get("/api/v1/history").ok()["rows"].clone();
+    let flags = |row: &Value| (row["undone"] == true, row["undoable"] == true);
+    let rename = decide(
+        "n",
+        json!([{"kind": "rename-class", "class": 0, "name": "above"}]),
+    )
+    .ok();
+    assert_eq!(flags(&rows()[0]), (false, true));
+    decide("u", json!([{"kind": "undo", "group": null}])).ok();
+    let now = rows();
+    let of = |row: &Value| (row["kind"].clone(), row["of"].clone(), row["text"].clone());
+    assert_eq!(
+        of(&now[0]),
+        (
+            json!("undo"),
+            rename["group"].clone(),
+            json!("renamed to above")
+        )
+    );
+    assert_eq!(
+        (flags(&now[0]), flags(&now[1])),
+        ((false, false), (true, false))
+    );
+    // What is undone already is not something that others need.
+    let again = decide("u2", json!([{"kind": "undo", "group": rename["group"]}]));
+    assert_eq!(again.problem(), (409, "C5".into()));
+    assert!(
+        again.json()["detail"]
+            .as_str()
+            .unwrap()
+            .contains("undone already"),
+        "{again:?}"
+    );
+    decide("r", json!([{"kind": "redo", "group": null}])).ok();
+    let now = rows();
+    assert_eq!(
+        (&now[0]["kind"], &now[0]["text"]),
+        (&json!("redo"), &json!("renamed to above"))
+    );
+    assert_eq!(flags(&now[2]), (false, true));
+    // One answer, and many.
+    let label = |item: u32, class: u16| json!({"kind": "label", "item": item.to_string(), "classes": [{"class": class}]});
+    decide("l", json!([label(3, 0)])).ok();
+    decide("u3", json!([{"kind": "undo", "group": null}])).ok();
+    decide("many", json!([label(4, 1), label(5, 1), label(6, 1)])).ok();
+    decide("u4", json!([{"kind": "undo", "group": null}])).ok();
+    let now = rows();
+    assert_eq!(
+        (&now[0]["item"], &now[0]["text"]),
+        (&json!(null), &json!("3 labels: down"))
+    );
+    let single = now
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["item"] == "3")
+        .unwrap();
+    assert_eq!(
+        (&single["kind"], &single["text"]),
+        (&json!("undo"), &json!("above"))
+    );
+    // What cannot be undone says what builds on it, and how to find that.
+    let added = decide("a", json!([{"kind": "add-class", "name": "odd"}])).ok();
+    let first = decide("o", json!([label(9, 2)])).ok();
+    let undo = |key: &str| decide(key, json!([{"kind": "undo", "group": added["group"]}]));
+    let detail = |key: &str| undo(key).json()["detail"].as_str().unwrap().to_string();
+    let needed = format!(
+        "the label of 9, odd, (group {}) builds on it",
+        first["group"]
+    );
+    assert!(detail("x").contains(&needed), "{}", detail("x2"));
+    decide("o2", json!([label(10, 2), label(11, 2)])).ok();
+    assert!(
+        detail("y").contains("and 2 more decisions build on it"),
+        "{}",
+        detail("y2")
+    );
+}
+
+#[test]
+fn an_item_at_odds_is_listed_once_with_all_who_labelled_it() {
+    let (_folder, server) = new(&Wish {
+        overlap: 2,
+        ..Wish::default()
+    });
+    label_some(&server, 24, 5);
+    // A slip that two people made, and an answer shared between both classes.
+    let truth = dial_data::open(
+        "builtin:moons:120",
+        &Default::default(),
+        0,
+        &dial::Control::new(),
+    );
+    let wrong = 1 - truth.unwrap().truth.unwrap().labels[1].unwrap();
+    let mut version = 0;
+    for who in ["ann", "bob"] {
+        let stored = server.label(&format!("slip {who}"), who, "1", wrong).ok();
+        version = stored["version"].as_u64().unwrap();
+    }
+    server.wait_for_model(version);
+    let suspects = || {
+        server.get("/api/v1/suspects").ok()["rows"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    let of = |item: &str| {
+        suspects()
+            .into_iter()
+            .filter(|row| row["id"] == item)
+            .collect::<Vec<Value>>()
+    };
+    let [one] = &of("1")[..] else {
+        panic!("{:?}", suspects());
+    };
+    let people: Vec<&str> = one["labels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|label| label["annotator"].as_str().unwrap())
+        .collect();
+    assert_eq!((people, &one["label"]), (vec!["ann", "bob"], &json!(wrong)));
+    let shared = json!([{"class": 0, "weight": 0.5}, {"class": 1, "weight": 0.5}]);
+    let unsure = json!({"key": "both", "annotator": "eve", "decisions": [{"kind": "label", "item": "2", "classes": shared}]});
+    let stored = server.post("/api/v1/decisions", &unsure).ok();
+    server.wait_for_model(stored["version"].as_u64().unwrap());
+    assert_eq!(
+        of("2"),
+        Vec::<Value>::new(),
+        "either class is what was said"
+    );
+}
+
+#[test]
+fn an_undo_says_how_many_items_it_took_back() {
+    let (_folder, server) = new(&Wish {
+        pool: "builtin:moons:1500".into(),
+        ..Wish::default()
+    });
+    let label = |row: u32| json!({"kind": "label", "item": row.to_string(), "classes": [{"class": 0, "weight": 0.5}]});
+    let many: Vec<Value> = (0..1200).map(label).collect();
+    server
+        .post(
+            "/api/v1/decisions",
+            &json!({"key": "many", "decisions": many}),
+        )
+        .ok();
+    for (key, kind) in [("u", "undo"), ("r", "redo")] {
+        let turn = json!({"key": key, "decisions": [{"kind": kind, "group": null}]});
+        let stored = server.post("/api/v1/decisions", &turn).ok();
+        assert_eq!(
+            (
+                stored["turned"].as_u64(),
+                stored["items"].as_array().map(Vec::len)
+            ),
+            (Some(1200), Some(1000))
+        );
+    }
 }
 
 #[test]

@@ -2,26 +2,39 @@
 //!
 //! ```text
 //! id                                  of the item
-//! label, annotator, order             what people said, to be read; the place of the first label among all that count
-//! labels                              the same without loss: [{"annotator", "order", "classes": [[name, weight]]}]
-//! mark                                skipped, excluded, or gone: labelled, and not in the pool any more
-//! predicted, probability, p_CLASS...  what is believed, and how surely
+//! label, weight, agreement            what the answers come to (`consensus`): one class or nothing
+//! source, annotator                   person, several, bulk or imported; whose answers count
+//! order                               the place of the first answer among all that count
+//! label_CLASS                         the share of each class in the answers: soft labels
+//! predicted, probability, p_CLASS     what is believed, and how surely
 //! variance, evidence, reached         how well founded that is
+//! mark                                skipped, excluded, or gone: labelled, and not in the pool any more
+//! labels                              every answer without loss: [{"annotator", "order", "classes": [[name, weight]]}]
+//! ...                                 the columns of the pool's own file
 //! ```
 //!
-//! What people said and what is inferred never share a column. Importing an export into a project of the same pool and the
-//! same classes gives the same labels in the same order, and so the same export again, bit for bit.
+//! What people said and what is inferred never share a column. Answers to an excluded item stay in `labels` and make no label.
+//! Importing an export into a project of the same pool and the same classes gives the same labels in the same order, and so
+//! the same export again, but for their source, which is imported then, and for what annotators count, which is a setting.
 
 use std::collections::{HashMap, HashSet};
 
-use dial::{NodeId, View};
+use dial::{Change, ClassId, NodeId, View};
+use dial_data::{OriginalColumn, Show, georeference};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use crate::log::{Log, in_words};
+use crate::error::{Error, Result};
+use crate::exchange::consensus::{Consensus, consensus};
+use crate::exchange::export_file::Format;
+use crate::exchange::scene_maps::MappedScene;
+use crate::log::Log;
+use crate::project::prepared_pool::PreparedPool;
+use crate::project::snapshot::Snapshot;
 
-/// A label as a file names it.
+/// An answer to an item as a file names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct Answer {
     /// Who gave it.
     #[serde(default)]
     pub annotator: String,
@@ -30,10 +43,71 @@ pub struct Told {
     pub order: Option<u64>,
     /// Names of classes, with weights.
     pub classes: Vec<(String, f64)>,
+    /// It decides between differing answers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adjudicates: bool,
+    /// How much its annotator counts beside others.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub trust: f64,
+    /// Where it comes from.
+    #[serde(default, skip_serializing_if = "Source::is_person")]
+    pub source: Source,
+}
+
+impl Default for Answer {
+    fn default() -> Answer {
+        Answer {
+            annotator: String::new(),
+            order: None,
+            classes: Vec::new(),
+            adjudicates: false,
+            trust: one(),
+            source: Source::Person,
+        }
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn is_one(value: &f64) -> bool {
+    *value == one()
+}
+
+/// Where a label comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// One answer of one person, or one that adjudicates.
+    #[default]
+    Person,
+    /// Answers of several people.
+    Several,
+    /// One of many answers that were given in one step.
+    Bulk,
+    /// A file.
+    Imported,
+}
+
+impl Source {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Source::Person => "person",
+            Source::Several => "several",
+            Source::Bulk => "bulk",
+            Source::Imported => "imported",
+        }
+    }
+
+    fn is_person(&self) -> bool {
+        *self == Source::Person
+    }
 }
 
 /// What else was decided about an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
     /// It is not asked again.
@@ -45,6 +119,9 @@ pub enum Mark {
 }
 
 impl Mark {
+    /// All of them.
+    pub const ALL: [Mark; 3] = [Mark::Skipped, Mark::Excluded, Mark::Gone];
+
     /// Its word.
     pub fn word(self) -> &'static str {
         match self {
@@ -75,8 +152,8 @@ pub struct Belief {
 pub struct Row {
     /// The id of the item.
     pub id: String,
-    /// Its labels, in their order.
-    pub labels: Vec<Told>,
+    /// The answers to it, in their order.
+    pub labels: Vec<Answer>,
     /// What else was decided.
     pub mark: Option<Mark>,
     /// What is believed, if there was anything to believe with.
@@ -90,6 +167,20 @@ pub struct Export {
     pub classes: Vec<String>,
     /// One row for each item.
     pub rows: Vec<Row>,
+    /// Columns of the pool's own file, a cell for each item of the pool: rows of items that are gone have none.
+    pub original: Vec<OriginalColumn>,
+    /// The scene whose pixels the items are, if there is one and it is to be drawn.
+    pub scene: Option<MappedScene>,
+}
+
+impl Row {
+    /// What the answers come to; nothing of an item that is left out.
+    pub fn consensus(&self) -> Option<Consensus<'_>> {
+        match self.mark {
+            Some(Mark::Excluded) => None,
+            _ => consensus(&self.labels),
+        }
+    }
 }
 
 impl Export {
@@ -106,17 +197,26 @@ impl Export {
 
     /// The rows of all items, in the order of the pool, then those of labelled items that are not in it; without belief.
     pub fn labels(log: &Log, ids: &[String]) -> Export {
-        let mut told: HashMap<&str, Vec<Told>> = HashMap::new();
+        let mut told: HashMap<&str, Vec<Answer>> = HashMap::new();
         let mut order = Vec::new();
+        let at_once = labels_by_group(log);
         for (rank, label) in (1..).zip(log.live_labels()) {
             let classes = label
                 .classes
                 .iter()
                 .map(|(class, weight)| (log.class_name(*class).to_string(), *weight));
-            let one = Told {
+            let record = &log.records()[label.seq as usize - 1];
+            let one = Answer {
                 annotator: label.annotator.into(),
                 order: Some(rank),
                 classes: classes.collect(),
+                adjudicates: label.adjudicates,
+                trust: log.labels().weight_of(label.annotator),
+                source: match record.provenance.source {
+                    Some(_) => Source::Imported,
+                    None if at_once[&record.group] > 1 => Source::Bulk,
+                    None => Source::Person,
+                },
             };
             told.entry(label.item).or_insert_with(|| {
                 order.push(label.item);
@@ -150,7 +250,61 @@ impl Export {
             .into_iter()
             .map(|class| log.class_name(class).to_string())
             .collect();
-        Export { classes, rows }
+        Export {
+            classes,
+            rows,
+            original: Vec::new(),
+            scene: None,
+        }
+    }
+
+    /// With what a file of this format shows of the pool: its own columns where they are wanted (by default those of tables
+    /// and texts), or its scene.
+    ///
+    /// # Errors
+    /// A pool that cannot be read any more; maps of a pool that is no scene.
+    pub fn with_pool(
+        mut self,
+        project: &Snapshot,
+        prepared: &PreparedPool,
+        format: Format,
+        original: Option<bool>,
+    ) -> Result<Export> {
+        let folder = project.folder().map(|folder| folder.0.clone());
+        let folder = folder.unwrap_or_default();
+        let place = prepared.recipe.pool_now(&folder);
+        if format == Format::Maps {
+            let Show::Scene(scene) = &prepared.pool.show else {
+                let text = format!(
+                    "maps are of scenes, and an item of this pool is a {}. Nothing was written. Choose another format.",
+                    prepared.pool.show.word()
+                );
+                return Err(Error::Submission(text));
+            };
+            let looks = project.log().looks();
+            let colour = |class: &ClassId| rgb(&looks[class.index()].colour);
+            self.scene = Some(MappedScene {
+                scene: scene.clone(),
+                places: georeference(&place),
+                colours: project
+                    .log()
+                    .labels()
+                    .classes()
+                    .iter()
+                    .map(colour)
+                    .collect(),
+            });
+        } else if original.unwrap_or_else(|| prepared.pool.has_columns()) {
+            let reading = prepared.recipe.reading_now(&folder);
+            self.original = prepared.pool.original_columns(&place, &reading)?;
+        }
+        Ok(self)
+    }
+
+    /// Only so many rows, those with answers first.
+    pub fn preview(&mut self, rows: usize) {
+        self.rows.sort_by_key(|row| row.labels.is_empty());
+        self.rows.truncate(rows);
     }
 
     /// With what a view believes. The view may be of an earlier log: `places` says where its classes are now ([`places`]).
@@ -183,6 +337,24 @@ pub fn places(log: &Log, view: &View<'_>) -> Vec<Option<usize>> {
         .iter()
         .map(|class| live.iter().position(|other| *other == log.resolved(*class)))
         .collect()
+}
+
+/// How many labels each group of records holds.
+fn labels_by_group(log: &Log) -> HashMap<u64, usize> {
+    let mut counts = HashMap::new();
+    for record in log.records() {
+        if let Some(Change::Label { .. }) = record.change() {
+            *counts.entry(record.group).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+/// The parts of `#rrggbb`.
+fn rgb(colour: &str) -> [u8; 3] {
+    let value = u32::from_str_radix(colour.trim_start_matches('#'), 16).unwrap_or(0);
+    let [_, red, green, blue] = value.to_be_bytes();
+    [red, green, blue]
 }
 
 fn mark(log: &Log, id: &str) -> Option<Mark> {
@@ -222,33 +394,4 @@ fn belief(view: &View<'_>, node: NodeId, places: &[Option<usize>], count: usize)
         evidence: prediction.evidence,
         reached: prediction.reached,
     }
-}
-
-impl Told {
-    /// `cat`, or `cat 0.6, dog 0.4`.
-    pub fn in_words(&self) -> String {
-        in_words(
-            &self
-                .classes
-                .iter()
-                .map(|(class, weight)| (class.as_str(), *weight))
-                .collect::<Vec<_>>(),
-        )
-    }
-}
-
-/// The labels of an item and who gave them, to be read: one where all agree, else one for each, with `|` between.
-pub(crate) fn readable(labels: &[Told]) -> (String, String) {
-    let joined = |words: Vec<String>| words.join(" | ");
-    let said: Vec<String> = labels.iter().map(Told::in_words).collect();
-    let agree = said.windows(2).all(|pair| pair[0] == pair[1]);
-    let label = if agree {
-        said.first().cloned().unwrap_or_default()
-    } else {
-        joined(said)
-    };
-    (
-        label,
-        joined(labels.iter().map(|label| label.annotator.clone()).collect()),
-    )
 }

@@ -1,7 +1,7 @@
 //! Labels from a file: an export of ours, a table with a column of labels and one of ids, or one label per row.
 //!
 //! An export is known by its columns and read without loss from `labels`; `label`, which people may edit in a spreadsheet,
-//! must say the same, and counts where `labels` is empty. Of any other table, the columns `id`, `label` (or `labels`,
+//! must be what these come to, and counts where `labels` is empty. Of any other table, the columns `id`, `label` (or `labels`,
 //! `class`, `target`, `y`) and `annotator` count, or those that were named; of two unnamed columns the first is the ids.
 //! Empty and -1 are no label.
 
@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use dial_data::write::unguarded;
 use dial_data::{TextColumns, Truth, normal_id, read_columns};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::error::{Error, Result};
-use crate::exchange::export::{Mark, Told, readable};
+use crate::exchange::export::{Answer, Mark, Row};
 
 /// The columns by which an export is known.
-const OURS: [&str; 5] = ["id", "label", "annotator", "labels", "mark"];
+const EXPORT_COLUMNS: [&str; 5] = ["id", "label", "annotator", "labels", "mark"];
 /// Names of columns of labels, the earlier the better.
 const LABELS: [&str; 5] = ["label", "labels", "class", "target", "y"];
 
@@ -28,64 +29,95 @@ pub struct Named {
     pub label: Option<String>,
 }
 
-/// One label or mark of a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Given {
-    /// The item; its number, where the file has no ids.
-    pub item: Item,
-    /// What is said about it.
-    pub said: Said,
-    /// Where it stands.
+/// One label or mark to import.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImportedLabel {
+    /// The item.
+    pub item: ItemName,
+    /// Its label, or its mark.
+    pub content: LabelContent,
+    /// Where it stands in its file, for messages.
+    #[serde(default)]
     pub place: String,
 }
 
-/// How a file names an item.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Item {
-    /// By its id; and as it may be meant, if it begins with a guard against formulas.
-    Id(String, Option<String>),
-    /// By its row, of so many.
-    Row(usize, usize),
+/// How an item is named: by its id, or by its row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum ItemName {
+    /// By its id.
+    Id {
+        /// The id as it stands in the file.
+        id: String,
+        /// The id without its first character, where that guards against formulas of spreadsheets.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unguarded: Option<String>,
+    },
+    /// By its row, where a file has one label for each item and no ids.
+    Row {
+        /// The row, from 0.
+        row: usize,
+        /// The number of rows of the file, which must be that of the pool.
+        rows: usize,
+    },
 }
 
-/// What a file says about an item.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Said {
-    /// A label; the annotator may not be known.
+impl ItemName {
+    /// An id that stands for itself.
+    pub fn id(id: impl Into<String>) -> ItemName {
+        ItemName::Id {
+            id: id.into(),
+            unguarded: None,
+        }
+    }
+}
+
+/// What a file has about an item.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum LabelContent {
+    /// A label.
     Label {
-        /// Who, if the file says so.
+        /// The annotator, if the file names one.
+        #[serde(default)]
         annotator: Option<String>,
         /// Names of classes, with weights.
         classes: Vec<(String, f64)>,
         /// Its place among the labels of an export.
+        #[serde(default)]
         order: Option<u64>,
+        /// It decides between differing answers.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        adjudicates: bool,
     },
-    /// Skipped, excluded, or gone from the pool it was exported from.
-    Mark(Mark),
+    /// A mark: skipped, excluded, or gone from the pool it was exported from.
+    Mark {
+        /// The mark.
+        mark: Mark,
+    },
 }
 
 /// What a file of labels holds, in its order; the labels of an export in the order in which they were given.
-pub fn read_labels(file: &Path, named: &Named) -> Result<Vec<Given>> {
+pub fn read_labels(file: &Path, named: &Named) -> Result<Vec<ImportedLabel>> {
     let columns = read_columns(file, &|names| wanted(names, named))?;
-    let given = if is_ours(&columns.names, named) {
+    let labels = if is_ours(&columns.names, named) {
         ours(&columns, file)
     } else {
         plain(&columns, named, file)
     };
-    let mut given = given?;
+    let mut labels = labels?;
     // Labels without a place follow those that have one, as they stand.
-    given.sort_by_key(|given| match &given.said {
-        Said::Label { order, .. } => order.unwrap_or(u64::MAX),
-        Said::Mark(_) => u64::MAX,
+    labels.sort_by_key(|label| match &label.content {
+        LabelContent::Label { order, .. } => order.unwrap_or(u64::MAX),
+        LabelContent::Mark { .. } => u64::MAX,
     });
-    Ok(given)
+    Ok(labels)
 }
 
 fn is_ours(names: &[String], named: &Named) -> bool {
     *named == Named::default()
-        && OURS
+        && EXPORT_COLUMNS
             .iter()
             .all(|ours| names.iter().any(|name| name == ours))
 }
@@ -93,7 +125,7 @@ fn is_ours(names: &[String], named: &Named) -> bool {
 /// The columns that can mean something.
 fn wanted(names: &[String], named: &Named) -> Vec<usize> {
     if is_ours(names, named) {
-        return OURS
+        return EXPORT_COLUMNS
             .iter()
             .filter_map(|ours| names.iter().position(|name| name == ours))
             .collect();
@@ -183,16 +215,19 @@ fn refuse<T>(file: &Path, why: String) -> Result<T> {
 }
 
 /// An id and, where it begins with a guard, what it may stand for.
-fn item(cell: &str, guarded: bool) -> Item {
+fn item(cell: &str, guarded: bool) -> ItemName {
     let id = normal_id(cell);
     let meant = Some(unguarded(&id))
         .filter(|meant| guarded && *meant != id)
         .map(String::from);
-    Item::Id(id, meant)
+    ItemName::Id {
+        id,
+        unguarded: meant,
+    }
 }
 
-fn ours(columns: &TextColumns, file: &Path) -> Result<Vec<Given>> {
-    let mut given = Vec::new();
+fn ours(columns: &TextColumns, file: &Path) -> Result<Vec<ImportedLabel>> {
+    let mut imported = Vec::new();
     let cell = |name: &str, row: usize| {
         columns
             .column(name)
@@ -210,82 +245,89 @@ fn ours(columns: &TextColumns, file: &Path) -> Result<Vec<Given>> {
     };
     for row in 0..columns.rows {
         let place = columns.place(row);
-        let item = Item::Id(normal_id(&text("id", row)), None);
-        let mut push = |said: Said| {
-            given.push(Given {
+        let item = ItemName::id(normal_id(&text("id", row)));
+        let mut push = |content: LabelContent| {
+            imported.push(ImportedLabel {
                 item: item.clone(),
-                said,
+                content,
                 place: place.clone(),
             })
         };
         let (labels, label) = (cell("labels", row), text("label", row));
-        let told: Vec<Told> = match labels {
+        let answers: Vec<Answer> = match labels {
             "" => Vec::new(),
             json => match serde_json::from_str(json) {
-                Ok(told) => told,
+                Ok(answers) => answers,
                 Err(error) => {
                     return refuse(
                         file,
-                        format!("{place}: labels cannot be read ({error}). {KEPT}"),
+                        format!("{place}: labels cannot be read ({error}). {NOTHING_IMPORTED}"),
                     );
                 }
             },
         };
-        if !told.is_empty() && readable(&told).0 != label {
-            let text = format!(
-                "{place}: label says {label:?}, labels says {:?}",
-                readable(&told).0
-            );
-            return refuse(
-                file,
-                format!("{text}. {KEPT} Correct one of them, or empty labels to have label taken."),
-            );
-        }
-        if told.is_empty() && !label.is_empty() {
+        let mark = match cell("mark", row) {
+            "" => None,
+            word => match Mark::ALL.into_iter().find(|mark| mark.word() == word) {
+                Some(mark) => Some(mark),
+                None => {
+                    return refuse(
+                        file,
+                        format!("{place}: {word:?} is not a mark. {NOTHING_IMPORTED} Correct it."),
+                    );
+                }
+            },
+        };
+        if answers.is_empty() && !label.is_empty() {
             let annotator = Some(text("annotator", row)).filter(|name| !name.is_empty());
-            push(Said::Label {
+            push(LabelContent::Label {
                 annotator,
                 classes: vec![(label, 1.0)],
                 order: None,
+                adjudicates: false,
             });
-        }
-        for Told {
-            annotator,
-            order,
-            classes,
-        } in told
-        {
-            push(Said::Label {
-                annotator: Some(annotator),
-                classes,
-                order,
-            });
-        }
-        match cell("mark", row) {
-            "" => {}
-            "skipped" => push(Said::Mark(Mark::Skipped)),
-            "excluded" => push(Said::Mark(Mark::Excluded)),
-            "gone" => push(Said::Mark(Mark::Gone)),
-            other => {
+        } else {
+            let row = Row {
+                id: String::new(),
+                labels: answers,
+                mark,
+                belief: None,
+            };
+            let found = row.consensus().and_then(|found| found.label);
+            let consensus = found.map_or("", |(class, _)| class);
+            if consensus != label {
+                let text = format!("{place}: label says {label:?}, labels says {consensus:?}");
                 return refuse(
                     file,
-                    format!("{place}: {other:?} is no mark. {KEPT} Correct it."),
+                    format!(
+                        "{text}. {NOTHING_IMPORTED} Correct one of them, or empty labels to have label taken."
+                    ),
                 );
             }
+            for answer in row.labels {
+                push(LabelContent::Label {
+                    annotator: Some(answer.annotator),
+                    classes: answer.classes,
+                    order: answer.order,
+                    adjudicates: answer.adjudicates,
+                });
+            }
         }
+        mark.into_iter()
+            .for_each(|mark| push(LabelContent::Mark { mark }));
     }
-    Ok(given)
+    Ok(imported)
 }
 
-const KEPT: &str = "Nothing was imported.";
+const NOTHING_IMPORTED: &str = "Nothing was imported.";
 
-fn plain(columns: &TextColumns, named: &Named, file: &Path) -> Result<Vec<Given>> {
+fn plain(columns: &TextColumns, named: &Named, file: &Path) -> Result<Vec<ImportedLabel>> {
     let roles = match roles(&columns.names, named) {
         Ok(roles) => roles,
         Err(why) => {
             return refuse(
                 file,
-                format!("{why}. {KEPT} Name them with --id-column and --label-column."),
+                format!("{why}. {NOTHING_IMPORTED} Name them with --id-column and --label-column."),
             );
         }
     };
@@ -302,14 +344,17 @@ fn plain(columns: &TextColumns, named: &Named, file: &Path) -> Result<Vec<Given>
         .collect();
     // Names as those of a pool: trimmed, in one spelling, whole numbers as such.
     let truth = Truth::from_names(&labels)?;
-    let mut given = Vec::new();
+    let mut imported = Vec::new();
     for (row, label) in truth.labels.iter().enumerate() {
         let Some(class) = label.and_then(|label| truth.classes.get(usize::from(label))) else {
             continue;
         };
         let item = match roles.id.map(cells) {
             Some(ids) => item(ids.get(row).map_or("", String::as_str), columns.guarded),
-            None => Item::Row(row, columns.rows),
+            None => ItemName::Row {
+                row,
+                rows: columns.rows,
+            },
         };
         let annotator = roles
             .annotator
@@ -323,18 +368,19 @@ fn plain(columns: &TextColumns, named: &Named, file: &Path) -> Result<Vec<Given>
             }
             .to_string()
         });
-        let said = Said::Label {
+        let content = LabelContent::Label {
             annotator,
             classes: vec![(class.clone(), 1.0)],
             order: None,
+            adjudicates: false,
         };
-        given.push(Given {
+        imported.push(ImportedLabel {
             item,
-            said,
+            content,
             place: columns.place(row),
         });
     }
-    Ok(given)
+    Ok(imported)
 }
 
 /// The name of a file, as the source of its labels.

@@ -5,11 +5,11 @@ use dial::Change;
 use crate::decision::{Decision, Submission};
 use crate::error::{Error, Result};
 use crate::log::Log;
-use crate::log::record::Look;
+use crate::log::record::ClassStyle;
 use crate::log::submit::{Judged, judge};
 
 /// The longest key, name of an annotator, and name of a class, in characters.
-const LONGEST: usize = 200;
+const MAX_NAME_CHARS: usize = 200;
 
 /// Looks at answers that come together before any of them is appended: taking back what was appended replays the log.
 pub(crate) fn check_batch(
@@ -23,10 +23,10 @@ pub(crate) fn check_batch(
     }
     for change in &changes {
         let judged = judge(log, submission, change, exists)?;
-        if let (Judged::Park(_, said), Change::Label { item, .. }) = (judged, change) {
-            return Err(batch_error(item, &said));
+        if let (Judged::Conflict(_, labels), Change::Label { item, .. }) = (judged, change) {
+            return Err(batch_error(item, &labels));
         }
-        if let Change::Label { item, classes } = change {
+        if let Change::Label { item, classes, .. } = change {
             log.labels().check_label(item, classes)?;
         }
     }
@@ -35,23 +35,19 @@ pub(crate) fn check_batch(
 
 /// A decision about one item, which needs nothing that comes with it.
 fn plain(decision: &Decision) -> Option<Change> {
-    let about_an_item = matches!(
-        decision,
-        Decision::Label { .. } | Decision::Skip { .. } | Decision::Exclude { .. }
-    );
-    decision.change().filter(|_| about_an_item)
+    decision.item().and_then(|_| decision.change())
 }
 
-/// Many answers at once are nobody's single answer: the sender has them all and is told which cannot be taken.
-pub(crate) fn batch_error(item: &str, said: &[String; 2]) -> Error {
+/// An answer of a batch contradicts a stored one: nothing of the batch is stored, and the sender is told which answer it is.
+pub(crate) fn batch_error(item: &str, labels: &[String; 2]) -> Error {
     Error::Batch {
         item: item.into(),
-        first: said[0].clone(),
-        second: said[1].clone(),
+        first: labels[0].clone(),
+        second: labels[1].clone(),
     }
 }
 
-pub(crate) fn checked_look(log: &Log, look: Look) -> Result<Look> {
+pub(crate) fn checked_look(log: &Log, look: ClassStyle) -> Result<ClassStyle> {
     if look.class.index() >= log.labels().schema().len() {
         return Err(dial::Error::UnknownClass(look.class.0.to_string()).into());
     }
@@ -61,7 +57,7 @@ pub(crate) fn checked_look(log: &Log, look: Look) -> Result<Look> {
         .filter(|digits| digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit()));
     if digits.is_none() {
         return Err(Error::Submission(format!(
-            "{:?} is no colour. Give one as #rrggbb.",
+            "{:?} is not a colour. Give one as #rrggbb.",
             look.colour
         )));
     }
@@ -72,7 +68,7 @@ pub(crate) fn checked_look(log: &Log, look: Look) -> Result<Look> {
             .any(|c| c.is_control() || c.is_whitespace())
     {
         return Err(Error::Submission(format!(
-            "{:?} is no key. Give one character, or none.",
+            "{:?} is not a key. Give one character, or none.",
             look.key
         )));
     }
@@ -82,7 +78,7 @@ pub(crate) fn checked_look(log: &Log, look: Look) -> Result<Look> {
 pub(crate) fn check_names(submission: &Submission) -> Result<()> {
     if submission.key.is_empty() {
         return Err(Error::Submission(
-            "a submission needs a key of its own. Send one.".into(),
+            "a submission needs a key. Send a new one for every submission.".into(),
         ));
     }
     if submission.decisions.is_empty() {
@@ -103,10 +99,10 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
     check_text(what, name)
 }
 
-fn check_text(what: &str, text: &str) -> Result<()> {
-    if text.chars().count() > LONGEST || text.chars().any(char::is_control) {
+pub(crate) fn check_text(what: &str, text: &str) -> Result<()> {
+    if text.chars().count() > MAX_NAME_CHARS || text.chars().any(char::is_control) {
         return Err(Error::Submission(format!(
-            "{what} must be at most {LONGEST} characters, none of them a control character."
+            "{what} must be at most {MAX_NAME_CHARS} characters, none of them a control character."
         )));
     }
     Ok(())

@@ -41,11 +41,7 @@ pub(crate) fn check_header(file: &Path, known: u32) -> Result<()> {
         ));
     }
     if number(68) != APPLICATION as u32 {
-        return Err(Error::place(
-            file,
-            "is not a database of dial",
-            "Give the folder of a project.",
-        ));
+        return Err(foreign(file));
     }
     if number(60) > known {
         return Err(Error::Newer {
@@ -57,44 +53,87 @@ pub(crate) fn check_header(file: &Path, known: u32) -> Result<()> {
     Ok(())
 }
 
+/// The refusal of a database that is not ours.
+pub(crate) fn foreign(file: &Path) -> Error {
+    let next = "Give the folder of a project.";
+    Error::place(file, "is not a database of dial", next)
+}
+
+/// Refuses a file that we may not read or write, with its owner and mode: SQLite would only say that the disk failed.
+pub(crate) fn check_access(file: &Path) -> Result<()> {
+    let opened = std::fs::File::options().read(true).write(true).open(file);
+    opened.map(drop).map_err(|error| Error::io(file, &error))
+}
+
 /// Whether closing a connection brings the log of SQLite into the database and takes it away.
 pub(crate) fn tidy_on_close(connection: &Connection, tidy: bool) {
     // Every SQLite that we take knows the setting.
     let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !tidy);
 }
 
-/// Opens a connection with the settings that durability rests on, and reads them back. Closing it leaves all files as they
-/// are until [`tidy_on_close`] says otherwise.
-pub(crate) fn connect(file: &Path, journal: Journal, more: OpenFlags) -> Result<Connection> {
+/// Opens a connection with the settings that do not change the file, and reads them back. Closing it leaves all files as
+/// they are until [`tidy_on_close`] says otherwise.
+pub(crate) fn connect(file: &Path) -> Result<Connection> {
     if rusqlite::version_number() < OLDEST {
         return Err(Error::OldSqlite(rusqlite::version().into()));
     }
     let failed = |error: rusqlite::Error| Error::sqlite(file, &error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags).map_err(failed)?;
     tidy_on_close(&connection, false);
-    let (mode, synchronous) = match journal {
-        Journal::Wal => ("wal", 2),
-        Journal::Rollback => ("delete", 3),
-        Journal::Unsafe => ("wal", 1),
-    };
     connection
         .busy_timeout(std::time::Duration::ZERO)
         .map_err(failed)?;
     let wanted = [
-        ("locking_mode", "exclusive".to_string()),
-        ("journal_mode", mode.to_string()),
-        ("synchronous", synchronous.to_string()),
-        ("foreign_keys", "1".to_string()),
-        ("mmap_size", "0".to_string()),
-        ("trusted_schema", "0".to_string()),
-        ("fullfsync", "1".to_string()),
-        ("checkpoint_fullfsync", "1".to_string()),
+        ("locking_mode", "exclusive"),
+        ("foreign_keys", "1"),
+        ("mmap_size", "0"),
+        ("trusted_schema", "0"),
+        ("fullfsync", "1"),
+        ("checkpoint_fullfsync", "1"),
     ];
-    for (name, value) in &wanted {
-        connection
-            .pragma_update(None, name, value)
-            .map_err(failed)?;
+    set(file, &connection, &wanted)?;
+    Ok(connection)
+}
+
+/// A database that nobody writes to, opened without a lock and without changing a byte.
+pub(crate) fn open_unchanged(database: &Path) -> rusqlite::Result<Connection> {
+    let path = database
+        .canonicalize()
+        .unwrap_or_else(|_| database.to_path_buf());
+    let path = path
+        .to_string_lossy()
+        .replace('%', "%25")
+        .replace('?', "%3f")
+        .replace('#', "%23");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)
+}
+
+/// Sets how commits reach the disk. This may change the database: only for one that was found whole.
+pub(crate) fn set_journal(file: &Path, connection: &Connection, journal: Journal) -> Result<()> {
+    let (mode, synchronous) = match journal {
+        Journal::Wal => ("wal", "2"),
+        Journal::Rollback => ("delete", "3"),
+        Journal::Unsafe => ("wal", "1"),
+    };
+    let wanted = [("journal_mode", mode), ("synchronous", synchronous)];
+    set(file, connection, &wanted)
+}
+
+/// Settings, each read back.
+fn set(file: &Path, connection: &Connection, wanted: &[(&str, &str)]) -> Result<()> {
+    let failed = |error: rusqlite::Error| Error::sqlite(file, &error);
+    for (name, value) in wanted {
+        // To the last row: a change of the journal is written when the statement ends, and may fail then.
+        let changed = connection
+            .prepare(&format!("PRAGMA {name} = {value}"))
+            .and_then(|mut change| {
+                let mut rows = change.query([])?;
+                while rows.next()?.is_some() {}
+                Ok(())
+            });
+        changed.map_err(failed)?;
         let read = |row: &rusqlite::Row<'_>| {
             Ok(row
                 .get_ref(0)?
@@ -107,7 +146,7 @@ pub(crate) fn connect(file: &Path, journal: Journal, more: OpenFlags) -> Result<
             .pragma_query_value(None, name, read)
             .optional()
             .map_err(failed)?;
-        if found.as_deref().is_some_and(|found| found != value) {
+        if found.as_deref().is_some_and(|found| found != *value) {
             let why = format!(
                 "the database does not take {name} = {value} (it has {})",
                 found.unwrap_or_default()
@@ -115,7 +154,7 @@ pub(crate) fn connect(file: &Path, journal: Journal, more: OpenFlags) -> Result<
             return Err(Error::place(file, why, "Move the project to a local disk."));
         }
     }
-    Ok(connection)
+    Ok(())
 }
 
 /// Looks for damaged pages everywhere, and at the index of what is kept, which alone leads to it. The chain looks after the log.
@@ -137,62 +176,6 @@ pub(crate) fn damaged(file: &Path, what: &str, readable: u64, total: Option<u64>
         what: what.into(),
         readable,
         total,
+        next: Error::RESTORE.into(),
     }
-}
-
-/// What tells a file from another one of the same name, and from one that was cut short.
-#[derive(Debug)]
-pub(crate) struct Identity {
-    number: Option<(u64, u64)>,
-    length: u64,
-}
-
-impl Identity {
-    pub(crate) fn of(file: &Path) -> Identity {
-        Identity {
-            number: number(file),
-            length: length(file),
-        }
-    }
-
-    /// Refuses to go on with a file that was deleted, replaced or cut short under us. It only grows otherwise.
-    pub(crate) fn check(&mut self, file: &Path) -> Result<()> {
-        if self.number != number(file) {
-            let why = "the database was moved, deleted or replaced while it was open";
-            return Err(Error::place(
-                file,
-                why,
-                "Bring it back, or restore a backup, and start again.",
-            ));
-        }
-        let length = length(file);
-        if length < self.length {
-            return Err(damaged(
-                file,
-                "the database was cut short while it was open",
-                0,
-                None,
-            ));
-        }
-        self.length = length;
-        Ok(())
-    }
-}
-
-fn number(file: &Path) -> Option<(u64, u64)> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        std::fs::metadata(file)
-            .ok()
-            .map(|file| (file.dev(), file.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        file.exists().then_some((0, 0))
-    }
-}
-
-fn length(file: &Path) -> u64 {
-    std::fs::metadata(file).map_or(0, |file| file.len())
 }

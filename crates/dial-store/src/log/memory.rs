@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::log::record::{Chain, Entry, Record, first_link, next_link};
-use crate::log::store::{Lease, Store, Wanted};
-use dial::Change;
+use crate::log::Log;
+use crate::log::record::{Chain, Record, first_link, next_link};
+use crate::log::store::{Lease, Store};
 
 /// A log that is gone with the process.
 #[derive(Clone, Debug)]
@@ -50,25 +50,13 @@ impl Store for Memory {
             }
         }
         self.head = head;
-        for (record, _) in records {
-            if let Some((item, annotator)) = answered(record) {
-                self.leases
-                    .retain(|lease| lease.item != item || lease.annotator != annotator);
-            }
-            self.records.push(record.clone());
-        }
+        (self.records).extend(records.iter().map(|(record, _)| record.clone()));
         Ok(())
     }
 
-    fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>> {
-        self.leases.retain(|lease| wanted.now < lease.until);
-        let chosen = wanted.choose(&self.leases);
-        if let Some(lease) = &chosen {
-            self.leases
-                .retain(|other| other.item != lease.item || other.annotator != lease.annotator);
-            self.leases.push(lease.clone());
-        }
-        Ok(chosen)
+    fn keep_leases(&mut self, leases: &[Lease]) -> Result<()> {
+        self.leases = leases.to_vec();
+        Ok(())
     }
 
     fn leases(&mut self) -> Result<Vec<Lease>> {
@@ -94,17 +82,7 @@ impl Store for Memory {
 
     fn close(&mut self) {}
 
-    fn reopen(&mut self) -> Result<()> {
+    fn reopen(&mut self, _: &Log) -> Result<()> {
         Ok(())
-    }
-}
-
-/// The item and annotator of a record that answers a question.
-pub(crate) fn answered(record: &Record) -> Option<(&str, &str)> {
-    match &record.entry {
-        Entry::Change(
-            Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item },
-        ) => Some((item, &record.annotator)),
-        _ => None,
     }
 }

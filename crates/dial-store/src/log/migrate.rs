@@ -17,7 +17,7 @@ pub type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
 /// Steps after the first format, in order. None yet: this is the first.
 pub(crate) const MIGRATIONS: &[Migration] = &[];
 
-const FIRST: &str = "
+const FIRST_SCHEMA: &str = "
     CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
     CREATE TABLE log (seq INTEGER PRIMARY KEY, key TEXT UNIQUE, body TEXT NOT NULL, chain BLOB NOT NULL) STRICT;
     CREATE TABLE head (seq INTEGER NOT NULL, chain BLOB NOT NULL) STRICT;
@@ -27,7 +27,7 @@ const FIRST: &str = "
 
 /// Makes the tables of the newest format.
 pub(crate) fn create(change: &Transaction<'_>) -> rusqlite::Result<()> {
-    change.execute_batch(FIRST)?;
+    change.execute_batch(FIRST_SCHEMA)?;
     MIGRATIONS.iter().try_for_each(|step| step(change))?;
     change.pragma_update(None, "user_version", newest(MIGRATIONS))
 }
@@ -36,17 +36,11 @@ pub(crate) fn newest(migrations: &[Migration]) -> u32 {
     1 + migrations.len() as u32
 }
 
-/// Brings an older database to the newest format, after a backup beside it.
-pub(crate) fn up_to_date(
-    file: &Path,
-    connection: &mut Connection,
-    migrations: &[Migration],
-) -> Result<()> {
-    let failed = |error: rusqlite::Error| Error::sqlite(file, &error);
+/// The format of a database, which is one that we know.
+pub(crate) fn check_format(file: &Path, connection: &Connection, known: u32) -> Result<u32> {
     let found: u32 = connection
         .pragma_query_value(None, "user_version", |row| row.get(0))
-        .map_err(failed)?;
-    let known = newest(migrations);
+        .map_err(|error| Error::sqlite(file, &error))?;
     if found > known {
         return Err(Error::Newer {
             place: file.display().to_string(),
@@ -54,17 +48,30 @@ pub(crate) fn up_to_date(
             known,
         });
     }
-    if found == known {
-        return Ok(());
-    }
     if found == 0 {
         return Err(damaged(file, "its format has no number", 0, None));
+    }
+    Ok(found)
+}
+
+/// Brings an older database to the newest format, after a backup beside it. Whether it was older.
+pub(crate) fn up_to_date(
+    file: &Path,
+    connection: &mut Connection,
+    migrations: &[Migration],
+) -> Result<bool> {
+    let failed = |error: rusqlite::Error| Error::sqlite(file, &error);
+    let known = newest(migrations);
+    let found = check_format(file, connection, known)?;
+    if found == known {
+        return Ok(false);
     }
     let backup = file.with_extension(format!("format-{found}.dialbackup"));
     if !backup.exists() {
         let part = file.with_extension(format!("format-{found}.part"));
         // What an earlier attempt left is no backup.
         let _ = std::fs::remove_file(&part);
+        folder::private_file(&part).map_err(|error| Error::io(&part, &error))?;
         connection
             .backup("main", &part, None::<fn(rusqlite::backup::Progress)>)
             .map_err(failed)?;
@@ -83,5 +90,6 @@ pub(crate) fn up_to_date(
         change.pragma_update(None, "user_version", known)?;
         change.commit()
     })()
-    .map_err(failed)
+    .map_err(failed)?;
+    Ok(true)
 }

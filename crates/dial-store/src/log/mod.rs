@@ -1,24 +1,29 @@
 //! The state of a project: the replay of its records.
 //!
 //! Labels, classes and settings are replayed by the core (`dial::Labels`); beside them stand how classes look, the recipe,
-//! answers that wait for somebody to decide, and the keys of all submissions. Nothing here touches a disk.
+//! unresolved conflicts, and the keys of all submissions. Nothing here touches a disk.
 
 pub(crate) mod record;
 pub(crate) mod store;
 pub(crate) mod memory;
 pub(crate) mod connection;
 pub(crate) mod migrate;
+pub(crate) mod opening;
 pub(crate) mod sqlite;
+pub(crate) mod wal;
+pub(crate) mod watch;
+pub(crate) mod witness;
 pub(crate) mod checks;
 pub(crate) mod submit;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use dial::labels::events::Fate;
+use dial::labels::events::ClassStatus;
 use dial::{Change, ClassId, Event, Labels};
 
+use crate::decision::Submission;
 use crate::error::{Error, Result};
-use crate::log::record::{Chain, Entry, Look, Record, first_link, next_link};
+use crate::log::record::{Chain, ClassStyle, Entry, Record, first_link, next_link};
 use crate::recipe::Recipe;
 
 /// The replay of a log.
@@ -29,9 +34,11 @@ pub struct Log {
     links: Vec<Chain>,
     start: Chain,
     labels: Labels,
-    looks: BTreeMap<ClassId, Look>,
+    looks: BTreeMap<ClassId, ClassStyle>,
     recipe: Option<Recipe>,
-    parked: BTreeMap<u64, Record>,
+    conflicts: BTreeMap<u64, Record>,
+    /// The places of the unresolved conflicts of every item.
+    conflicts_by_item: HashMap<String, BTreeSet<u64>>,
     /// The first record of every submission and how many there are.
     keys: HashMap<String, (usize, usize)>,
     /// The place of the record of every event of the core.
@@ -53,6 +60,8 @@ pub struct Live<'a> {
     pub annotator: &'a str,
     /// Its classes after merges, each once, with their weights.
     pub classes: Vec<(ClassId, f64)>,
+    /// While it stands, it alone counts for the item.
+    pub adjudicates: bool,
 }
 
 impl Log {
@@ -66,7 +75,8 @@ impl Log {
             labels: Labels::default(),
             looks: BTreeMap::new(),
             recipe: None,
-            parked: BTreeMap::new(),
+            conflicts: BTreeMap::new(),
+            conflicts_by_item: HashMap::new(),
             keys: HashMap::new(),
             places: Vec::new(),
             latest: None,
@@ -79,7 +89,8 @@ impl Log {
         let mut log = Log::new(project);
         log.labels = Labels::replay(records.iter().filter_map(Record::event))?;
         for record in records {
-            log.note(record);
+            let body = record.body();
+            log.note(record, &body);
         }
         Ok(log)
     }
@@ -104,23 +115,23 @@ impl Log {
         if let Some(event) = record.event() {
             self.labels.append(event)?;
         }
-        self.note(record);
+        self.note(record, &body);
         Ok(())
     }
 
     /// Keeps the books of everything but the labels.
-    fn note(&mut self, record: Record) {
-        self.links.push(next_link(&self.head(), &record.body()));
+    fn note(&mut self, record: Record, body: &str) {
+        self.links.push(next_link(&self.head(), body));
         self.book(record);
     }
 
     /// The same without the chain.
     fn book(&mut self, record: Record) {
         match &record.entry {
-            Entry::Look(look) => drop(self.looks.insert(look.class, look.clone())),
+            Entry::ClassStyle(look) => drop(self.looks.insert(look.class, look.clone())),
             Entry::Recipe(recipe) => self.recipe = Some((**recipe).clone()),
-            Entry::Parked { .. } => drop(self.parked.insert(record.seq, record.clone())),
-            Entry::Settled { parked } => drop(self.parked.remove(parked)),
+            Entry::Conflict { .. } => self.add_conflict(record.clone()),
+            Entry::Resolved { conflict } => self.resolve(*conflict),
             Entry::Change(_) => self.places.push(record.seq),
             Entry::Known { .. } => {}
         }
@@ -139,25 +150,98 @@ impl Log {
         self.records.push(record);
     }
 
-    /// Takes back the records after a place: for a caller that could not store them. The chain up to there stands.
+    /// A conflict is resolved.
+    fn resolve(&mut self, conflict: u64) {
+        let record = self.conflicts.remove(&conflict);
+        if let Some(Entry::Conflict { change, .. }) = record.as_ref().map(|record| &record.entry)
+            && let Some(item) = change.item()
+            && let Some(about) = self.conflicts_by_item.get_mut(item)
+        {
+            about.remove(&conflict);
+            if about.is_empty() {
+                self.conflicts_by_item.remove(item);
+            }
+        }
+    }
+
+    /// Takes back the records after a place: for a caller that could not store them. It costs what they touched.
     pub fn cut(&mut self, to: u64) {
-        let mut links = std::mem::take(&mut self.links);
-        links.truncate(to as usize);
-        let mut records = std::mem::take(&mut self.records);
-        records.truncate(to as usize);
-        let mut log = Log {
-            start: self.start,
-            labels: std::mem::take(&mut self.labels),
-            ..Log::new("")
-        };
-        log.labels.cut(
-            records
-                .iter()
-                .filter(|record| record.change().is_some())
-                .count(),
-        );
-        records.into_iter().for_each(|record| log.book(record));
-        *self = Log { links, ..log };
+        let cut = self.records.split_off(to as usize);
+        self.links.truncate(to as usize);
+        for record in cut.iter().rev() {
+            match &record.entry {
+                Entry::Conflict { .. } => self.resolve(record.seq),
+                Entry::Resolved { conflict } => self.unresolve(*conflict),
+                Entry::Change(_) => drop(self.places.pop()),
+                Entry::ClassStyle(_) | Entry::Recipe(_) | Entry::Known { .. } => {}
+            }
+            if let Some(key) = &record.key {
+                self.keys.remove(key);
+            }
+        }
+        self.labels.cut(self.places.len());
+        let books = |entry: &Entry| matches!(entry, Entry::ClassStyle(_) | Entry::Recipe(_));
+        if cut.iter().any(|record| books(&record.entry)) {
+            (self.looks, self.recipe) = (BTreeMap::new(), None);
+            for record in &self.records {
+                match &record.entry {
+                    Entry::ClassStyle(look) => drop(self.looks.insert(look.class, look.clone())),
+                    Entry::Recipe(recipe) => self.recipe = Some((**recipe).clone()),
+                    _ => {}
+                }
+            }
+        }
+        if !cut.is_empty() {
+            let groups = self.records.iter().map(|record| record.group + 1);
+            self.next_group = groups.max().unwrap_or(0);
+            let keyed = self.records.iter().rposition(|record| record.key.is_some());
+            self.latest = keyed.and_then(|place| self.records[place].key.clone());
+            if let (Some(place), Some(key)) = (keyed, &self.latest) {
+                let count = self.records.len() - place;
+                self.keys.insert(key.clone(), (place, count));
+            }
+        }
+    }
+
+    /// A conflict that was resolved is unresolved again.
+    fn unresolve(&mut self, conflict: u64) {
+        let record = self.records.get((conflict as usize).wrapping_sub(1));
+        if let Some(record) = record.cloned() {
+            self.add_conflict(record);
+        }
+    }
+
+    /// Adds an unresolved conflict.
+    fn add_conflict(&mut self, record: Record) {
+        if let Entry::Conflict { change, .. } = &record.entry {
+            if let Some(item) = change.item() {
+                let about = self.conflicts_by_item.entry(item.to_string()).or_default();
+                about.insert(record.seq);
+            }
+            self.conflicts.insert(record.seq, record);
+        }
+    }
+
+    /// Appends what a longer log has more. Whether this one is how that one began; if not, it is as before.
+    pub(crate) fn follow(&mut self, longer: &Log) -> bool {
+        let start = self.records.len();
+        let begins = start <= longer.records.len()
+            && self.start == longer.start
+            && (start == 0 || self.links.last() == longer.links.get(start - 1));
+        if !begins {
+            return false;
+        }
+        for (record, link) in longer.records[start..].iter().zip(&longer.links[start..]) {
+            if let Some(event) = record.event()
+                && self.labels.append(event).is_err()
+            {
+                self.cut(start as u64);
+                return false;
+            }
+            self.links.push(*link);
+            self.book(record.clone());
+        }
+        true
     }
 
     /// The records.
@@ -185,6 +269,14 @@ impl Log {
         self.links.last().copied().unwrap_or(self.start)
     }
 
+    /// The link of the record at a place; at 0 that where the chain begins.
+    pub(crate) fn link(&self, seq: u64) -> Chain {
+        match seq {
+            0 => self.start,
+            seq => self.links[seq as usize - 1],
+        }
+    }
+
     /// Labels, classes and settings.
     pub fn labels(&self) -> &Labels {
         &self.labels
@@ -195,6 +287,11 @@ impl Log {
         self.next_group.max(self.labels.new_group())
     }
 
+    /// How many events the undos and redos of a submission would have to look at, so that it can be charged for them.
+    pub fn turned_by(&self, submission: &Submission) -> usize {
+        submit::turned_by(self, submission)
+    }
+
     /// The records of a submission.
     pub fn submission(&self, key: &str) -> Option<&[Record]> {
         let &(first, count) = self.keys.get(key)?;
@@ -203,7 +300,7 @@ impl Log {
 
     /// How every class ever added looks, by id: as somebody chose, or a colour by its number and a key that is free. A class whose
     /// name is a key has that one.
-    pub fn looks(&self) -> Vec<Look> {
+    pub fn looks(&self) -> Vec<ClassStyle> {
         let schema = self.labels.schema();
         let ids = || (0..schema.len()).map(|id| ClassId(id as u16));
         let own = |class: ClassId| {
@@ -232,9 +329,20 @@ impl Log {
         self.recipe.as_ref()
     }
 
-    /// Answers that wait for somebody to decide.
-    pub fn parked(&self) -> impl Iterator<Item = &Record> {
-        self.parked.values()
+    /// The unresolved conflicts.
+    pub fn conflicts(&self) -> impl Iterator<Item = &Record> {
+        self.conflicts.values()
+    }
+
+    /// The unresolved conflicts about an item.
+    pub fn conflicts_about(&self, item: &str) -> impl Iterator<Item = &Record> {
+        let places = self.conflicts_by_item.get(item).into_iter().flatten();
+        places.filter_map(|place| self.conflicts.get(place))
+    }
+
+    /// Whether the record at a place of the log is an unresolved conflict.
+    pub fn is_conflict(&self, place: u64) -> bool {
+        self.conflicts.contains_key(&place)
     }
 
     /// The present name of a class.
@@ -246,49 +354,38 @@ impl Log {
     }
 
     /// The class that stands for a class after merges.
-    pub fn resolved(&self, class: ClassId) -> ClassId {
-        match self
-            .labels
-            .schema()
-            .get(class.index())
-            .map(|class| class.fate)
+    pub fn resolved(&self, mut class: ClassId) -> ClassId {
+        let schema = self.labels.schema();
+        while let Some(ClassStatus::Merged(into)) =
+            schema.get(class.index()).map(|class| class.status)
         {
-            Some(Fate::Merged(into)) => self.resolved(into),
-            _ => class,
+            class = into;
         }
+        class
+    }
+
+    /// The live labels of an item by annotator, classes after merges; also those of an excluded item.
+    pub fn labels_of(&self, item: &str) -> impl Iterator<Item = (&str, Vec<(ClassId, f64)>)> {
+        let labels = self.labels.labels_of(item);
+        labels.map(|(who, classes)| (who, self.merged(classes)))
     }
 
     /// The labels that count, and those of excluded items, in the order of the log.
     pub fn live_labels(&self) -> Vec<Live<'_>> {
-        let mut undone = HashSet::new();
-        for change in self.records.iter().filter_map(Record::change) {
-            match change {
-                Change::Undo { group } => drop(undone.insert(*group)),
-                Change::Redo { group } => drop(undone.remove(group)),
-                _ => {}
-            }
-        }
-        let mut seen = HashSet::new();
-        let mut live = Vec::new();
-        for record in self
-            .records
-            .iter()
-            .rev()
-            .filter(|record| !undone.contains(&record.group))
-        {
-            if let Some(Change::Label { item, classes }) = record.change()
-                && seen.insert((item.as_str(), record.annotator.as_str()))
-            {
-                let (item, annotator) = (item.as_str(), record.annotator.as_str());
-                live.push(Live {
-                    seq: record.seq,
-                    item,
-                    annotator,
-                    classes: self.merged(classes),
-                });
-            }
-        }
-        live.reverse();
+        let labels = |item| {
+            let live = move |(annotator, classes)| Live {
+                seq: self
+                    .record_of(item, annotator)
+                    .map_or(0, |record| record.seq),
+                item,
+                annotator,
+                classes,
+                adjudicates: self.labels.adjudicates(item, annotator),
+            };
+            self.labels_of(item).map(live)
+        };
+        let mut live: Vec<Live<'_>> = self.labels.closed().flat_map(labels).collect();
+        live.sort_by_key(|label| label.seq);
         live
     }
 
@@ -316,12 +413,10 @@ impl Log {
         in_words(&named)
     }
 
-    /// The live label that an annotator gave an item.
-    pub fn label_of(&self, item: &str, annotator: &str) -> Option<&[(ClassId, f64)]> {
-        self.labels
-            .labels_of(item)
-            .find(|(who, _)| *who == annotator)
-            .map(|(_, classes)| classes)
+    /// The live label that an annotator gave an item, classes after merges.
+    pub fn label_of(&self, item: &str, annotator: &str) -> Option<Vec<(ClassId, f64)>> {
+        let label = self.labels.label_of(item, annotator)?;
+        Some(self.merged(label))
     }
 
     /// The record of the live label that an annotator gave an item.
@@ -388,8 +483,8 @@ const COLOURS: [&str; 16] = [
 /// Keys that label: the digits, then letters that no other key of the page uses.
 const KEYS: &str = "1234567890qwertyiopasdfghjklbnm";
 
-fn default_look(class: ClassId, key: String) -> Look {
-    Look {
+fn default_look(class: ClassId, key: String) -> ClassStyle {
+    ClassStyle {
         class,
         colour: COLOURS[class.index() % COLOURS.len()].into(),
         key,
@@ -398,7 +493,98 @@ fn default_look(class: ClassId, key: String) -> Look {
 
 #[cfg(test)]
 mod tests {
+    use dial::seed::{Purpose, Random};
+
     use super::*;
+    use crate::decision::Decision;
+    use crate::log::submit::submit;
+
+    /// Everything in a log.
+    fn books(log: &Log) -> impl PartialEq + std::fmt::Debug + use<> {
+        let keys: BTreeMap<_, _> = log.keys.clone().into_iter().collect();
+        let about: BTreeMap<_, _> = log.conflicts_by_item.clone().into_iter().collect();
+        (
+            (log.records.clone(), log.links.clone(), log.labels.clone()),
+            (log.looks.clone(), log.recipe.clone()),
+            (log.conflicts.clone(), about, keys),
+            (log.places.clone(), log.latest.clone(), log.next_group),
+        )
+    }
+
+    /// What anybody might send, most of which can be taken.
+    fn any_decision(random: &mut Random) -> Decision {
+        let class = ClassId(random.below(4) as u16);
+        match random.below(12) {
+            0..5 => Decision::label(&random.below(6).to_string(), class),
+            5 => Decision::Skip {
+                item: random.below(6).to_string(),
+            },
+            6 => Decision::Undo { group: None },
+            7 => Decision::Redo { group: None },
+            8 => Decision::AddClass {
+                name: random.below(9).to_string(),
+            },
+            9 => Decision::StyleClass {
+                class,
+                colour: format!("#00000{}", random.below(9)),
+                key: "k".into(),
+            },
+            10 => Decision::MergeClass {
+                from: class,
+                into: ClassId(0),
+            },
+            _ => Decision::Resolve {
+                conflict: random.below(60) as u64,
+            },
+        }
+    }
+
+    #[test]
+    fn a_refused_submission_leaves_the_log_as_a_replay_does() {
+        let (mut refused, mut conflicts) = (0, 0);
+        for seed in 0..60 {
+            let (mut log, mut random) = (Log::new("p"), Random::new(seed, Purpose::User, 3));
+            for step in 0..60 {
+                let sent = Submission {
+                    key: format!("{step}"),
+                    annotator: ["ann", "bob"][random.below(2)].into(),
+                    decisions: match step {
+                        0 => (0..3)
+                            .map(|name| Decision::AddClass {
+                                name: format!("class {name}"),
+                            })
+                            .collect(),
+                        _ => (0..=random.below(4))
+                            .map(|_| any_decision(&mut random))
+                            .collect(),
+                    },
+                    ..Submission::default()
+                };
+                let before = books(&log);
+                let answer = submit(&mut log, &sent, &|_| true, step);
+                match answer {
+                    Err(Error::Contradiction { .. } | Error::ClassGone { .. }) => conflicts += 1,
+                    Err(_) => {
+                        assert_eq!(books(&log), before);
+                        refused += 1;
+                    }
+                    Ok(_) => {}
+                }
+                let replayed = Log::replay("p", log.records.clone()).unwrap();
+                assert_eq!(books(&log), books(&replayed), "seed {seed}, step {step}");
+                if random.below(9) == 0 && step > 0 {
+                    log.cut(log.version().saturating_sub(random.below(4) as u64));
+                    let replayed = Log::replay("p", log.records.clone()).unwrap();
+                    assert_eq!(
+                        books(&log),
+                        books(&replayed),
+                        "seed {seed}, cut after {step}"
+                    );
+                }
+            }
+        }
+        assert!(refused > 300 && conflicts > 100, "{refused} {conflicts}");
+    }
 
     #[test]
     fn classes_that_are_named_like_keys_have_them() {
@@ -408,7 +594,7 @@ mod tests {
             name: name.into(),
         };
         for (seq, change) in (1..).zip((0..).zip(["cat", "1", "dog", "0", "long"]).map(add)) {
-            let (annotator, entry, remark) =
+            let (annotator, entry, provenance) =
                 (String::new(), Entry::Change(change), Default::default());
             log.append(Record {
                 seq,
@@ -417,7 +603,7 @@ mod tests {
                 annotator,
                 group: 0,
                 entry,
-                remark,
+                provenance,
             })
             .unwrap();
         }
@@ -429,12 +615,13 @@ mod tests {
                 .join(" ")
         };
         assert_eq!(keys(&log), "2 1 3 0 4");
-        let look = Look {
+        let look = ClassStyle {
             class: ClassId(2),
             colour: "#000000".into(),
             key: "2".into(),
         };
-        let (annotator, entry, remark) = (String::new(), Entry::Look(look), Default::default());
+        let (annotator, entry, provenance) =
+            (String::new(), Entry::ClassStyle(look), Default::default());
         log.append(Record {
             seq: 6,
             key: None,
@@ -442,7 +629,7 @@ mod tests {
             annotator,
             group: 1,
             entry,
-            remark,
+            provenance,
         })
         .unwrap();
         assert_eq!(keys(&log), "3 1 2 0 4");

@@ -33,9 +33,13 @@ pub struct Record {
     pub group: u64,
     /// What was done.
     pub entry: Entry,
-    /// What else is known about it.
-    #[serde(default, skip_serializing_if = "Remark::is_empty")]
-    pub remark: Remark,
+    /// Where it comes from and what was known when it was stored.
+    #[serde(
+        rename = "remark",
+        default,
+        skip_serializing_if = "Provenance::is_empty"
+    )]
+    pub provenance: Provenance,
 }
 
 /// What a record says.
@@ -45,35 +49,40 @@ pub enum Entry {
     /// A change of the labels, the schema or the settings: what the core replays.
     Change(Change),
     /// How a class looks on the page.
-    Look(Look),
+    ClassStyle(ClassStyle),
     /// What the pool is and how it is asked.
     Recipe(Box<Recipe>),
-    /// An answer that could not be taken as it was, kept until somebody decides.
-    Parked {
+    /// An answer stored beside the label it contradicts, until an annotator decides. Stored as `parked`, its name in the
+    /// first versions.
+    #[serde(rename = "parked")]
+    Conflict {
         /// The answer.
         change: Change,
         /// The code of the error it was answered with.
         code: String,
-        /// Names as they were: the label that stood, the label that came.
-        said: [String; 2],
+        /// In the names of classes as they were: the existing label and the new one.
+        #[serde(rename = "said")]
+        labels: [String; 2],
     },
-    /// What was said before was said again: stored so that its key is known.
+    /// A decision that changed nothing, stored so that its key is known.
     Known {
-        /// The place of the record that said it first; 0 if there is none to name.
+        /// The place of the record that made the same decision first; 0 if there is none to name.
         of: u64,
-        /// What was said.
+        /// The decision.
         change: Change,
     },
-    /// A parked answer was dealt with.
-    Settled {
-        /// Its place in the log.
-        parked: u64,
+    /// A conflict was resolved. Stored as `settled`.
+    #[serde(rename = "settled")]
+    Resolved {
+        /// The place of the conflict in the log.
+        #[serde(rename = "parked")]
+        conflict: u64,
     },
 }
 
 /// How a class looks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Look {
+pub struct ClassStyle {
     /// The class.
     pub class: ClassId,
     /// Its colour, as `#rrggbb`.
@@ -82,10 +91,10 @@ pub struct Look {
     pub key: String,
 }
 
-/// What else is known about a record.
+/// Where a record comes from and what was known when it was stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Remark {
+pub struct Provenance {
     /// The item had all the answers it needs when this one came, or somebody else had it by then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
@@ -101,11 +110,14 @@ pub struct Remark {
     /// Where an imported label comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// What was sent, as a hash: on the first record of a submission of several decisions, some of which may leave no record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
-impl Remark {
+impl Provenance {
     fn is_empty(&self) -> bool {
-        *self == Remark::default()
+        *self == Provenance::default()
     }
 }
 
@@ -145,13 +157,10 @@ mod tests {
             time: 1_700_000_000_000,
             annotator: "ann".into(),
             group: 2,
-            entry: Entry::Change(Change::Label {
-                item: "a/b \"c\"".into(),
-                classes: vec![(ClassId(1), 0.1)],
-            }),
-            remark: Remark {
+            entry: Entry::Change(Change::label("a/b \"c\"", vec![(ClassId(1), 0.1)])),
+            provenance: Provenance {
                 predicted: Some(ClassId(0)),
-                ..Remark::default()
+                ..Provenance::default()
             },
         }
     }
@@ -162,7 +171,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Record>(&body).unwrap(), record());
         let plain = Record {
             key: None,
-            remark: Remark::default(),
+            provenance: Provenance::default(),
             ..record()
         };
         assert!(!plain.body().contains("remark") && !plain.body().contains("key"));
@@ -170,6 +179,28 @@ mod tests {
             serde_json::from_str::<Record>(&plain.body()).unwrap(),
             plain
         );
+    }
+
+    #[test]
+    fn names_in_the_log_are_those_of_the_first_versions() {
+        let body = |entry| {
+            let entry = Record { entry, ..record() };
+            entry.body()
+        };
+        let conflict = body(Entry::Conflict {
+            change: Change::label("a", vec![(ClassId(1), 1.0)]),
+            code: "C3".into(),
+            labels: ["x".into(), "y".into()],
+        });
+        let stored = r#""code":"C3","said":["x","y"]}},"remark":{"predicted":0}}"#;
+        assert!(conflict.ends_with(stored), "{conflict}");
+        assert!(
+            conflict.contains(r#""entry":{"parked":{"change":{"#),
+            "{conflict}"
+        );
+        let resolved = body(Entry::Resolved { conflict: 7 });
+        let stored = r#""entry":{"settled":{"parked":7}},"#;
+        assert!(resolved.contains(stored), "{resolved}");
     }
 
     #[test]

@@ -5,22 +5,32 @@
 //! head   seq, chain                                   where the log ends, written in the same transaction
 //! lease  item, annotator, until
 //! kept   name, bytes                                  caches
-//! about  name, value                                  the id of the project, when it was made
+//! about  name, value                                  the id of the project, when it was made, that it has a witness
 //! ```
+//!
+//! A commit is acknowledged once `witness` has stated where the log ends and `watch` has found all files in their places.
 //!
 //! What is set is read back: a setting that does not hold (a build without WAL, a file system without locks) is an error,
 //! not a hope. A damaged log is reported with the number of events that are whole, and nothing is ever repaired in place.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use serde::Deserialize;
 
 use crate::error::{Error, Result};
-use crate::log::connection::{self, APPLICATION, Identity, connect, damaged, quick_check};
-use crate::log::memory::answered;
+use crate::log::Log;
+use crate::log::connection::{self, damaged};
 use crate::log::migrate::{self, Migration};
+use crate::log::opening::{self, AtLeast};
 use crate::log::record::{Chain, Record, first_link, next_link};
-use crate::log::store::{Lease, Store, Wanted};
+use crate::log::store::{Lease, Store};
+use crate::log::wal;
+use crate::log::watch::{WatchedDatabase, WatchedWal};
+use crate::log::witness::{Head, Witness};
+use crate::project::folder::{move_aside, private_file};
 
 /// Above this the log of SQLite is brought into the database and cut.
 const LONGEST_WAL: u64 = 64 << 20;
@@ -46,45 +56,25 @@ pub struct Sqlite {
     journal: Journal,
     connection: Option<Connection>,
     project: String,
-    identity: Identity,
+    pub(super) database: WatchedDatabase,
+    pub(super) wal: Option<WatchedWal>,
+    /// None for a copy.
+    pub(super) witness: Option<Witness>,
+    /// What is worth saying about how it was found.
+    pub(super) notes: Vec<String>,
 }
 
 impl Sqlite {
     /// A new database with a project of this id; the file must not be there.
     pub fn create(file: &Path, project: &str, now: u64, journal: Journal) -> Result<Sqlite> {
-        if file.exists() {
-            return Err(Error::place(
-                file,
-                "is there already",
-                "Choose another name.",
-            ));
-        }
-        let mut connection = connect(file, journal, OpenFlags::SQLITE_OPEN_CREATE)?;
-        let made = (|| {
-            let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            change.pragma_update(None, "application_id", APPLICATION)?;
-            migrate::create(&change)?;
-            change.execute(
-                "INSERT INTO head VALUES (0, ?1)",
-                params![first_link(project)],
-            )?;
-            change.execute(
-                "INSERT INTO about VALUES ('project', ?1), ('made', ?2)",
-                params![project, now.to_string()],
-            )?;
-            change.commit()?;
-            // Whose database this is, is looked for in the file itself.
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-        })();
-        made.map_err(|error| Error::sqlite(file, &error))?;
-        connection::tidy_on_close(&connection, true);
-        Sqlite::from_connection(file, journal, connection)
+        opening::create(file, project, now, journal)
     }
 
-    /// Opens a database and checks it; an old format is brought up to date after a backup.
+    /// Opens the database of a project and checks it; an old format is brought up to date after a backup.
     ///
     /// # Errors
-    /// No database of ours (S5), of a newer format (S12), damaged (S9), held by another process (S7).
+    /// No database of ours (S5), of a newer format (S12), damaged or with fewer events than were acknowledged (S9), held by
+    /// another process (S7).
     pub fn open(file: &Path, journal: Journal) -> Result<Sqlite> {
         Sqlite::open_with(file, journal, migrate::MIGRATIONS)
     }
@@ -92,32 +82,31 @@ impl Sqlite {
     /// The same with other migrations: for the tests of migrating.
     #[doc(hidden)]
     pub fn open_with(file: &Path, journal: Journal, migrations: &[Migration]) -> Result<Sqlite> {
-        if !file.is_file() {
-            let next = "Give the folder of a project, or make one with dial new.";
-            return Err(Error::place(file, "there is no project database", next));
-        }
-        connection::check_header(file, migrate::newest(migrations))?;
-        let mut connection = connect(file, journal, OpenFlags::empty())?;
-        let failed = |error: rusqlite::Error| Error::sqlite(file, &error);
-        let application: i32 = connection
-            .pragma_query_value(None, "application_id", |row| row.get(0))
-            .map_err(failed)?;
-        if application != APPLICATION {
-            return Err(Error::place(
-                file,
-                "is not a database of dial",
-                "Give the folder of a project.",
-            ));
-        }
-        quick_check(file, &connection)?;
-        migrate::up_to_date(file, &mut connection, migrations)?;
-        let mut sqlite = Sqlite::from_connection(file, journal, connection)?;
-        sqlite.verify()?;
-        sqlite.tidy_on_close(true);
-        Ok(sqlite)
+        opening::open(file, journal, migrations, AtLeast::Witnessed)
     }
 
-    fn from_connection(file: &Path, journal: Journal, connection: Connection) -> Result<Sqlite> {
+    /// Opens a copy of the database of a project with its log and its witness, to read what that would say.
+    pub(crate) fn open_copy_of(file: &Path, database: &Path) -> Result<Sqlite> {
+        let at_least = AtLeast::WitnessedOf(database);
+        opening::open(file, Journal::Wal, migrate::MIGRATIONS, at_least)
+    }
+
+    /// Opens a copy, which has no witness of its own.
+    pub(crate) fn open_copy(file: &Path) -> Result<Sqlite> {
+        opening::open(
+            file,
+            Journal::Rollback,
+            migrate::MIGRATIONS,
+            AtLeast::Nothing,
+        )
+    }
+
+    /// What is worth saying about how the database was found, one sentence each.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    pub(super) fn new(file: &Path, journal: Journal, connection: Connection) -> Result<Sqlite> {
         let project = connection.query_row(
             "SELECT value FROM about WHERE name = 'project'",
             [],
@@ -125,52 +114,74 @@ impl Sqlite {
         );
         let project =
             project.map_err(|error| damaged(file, &format!("it has no id ({error})"), 0, None))?;
-        let (file, identity) = (file.to_path_buf(), Identity::of(file));
         Ok(Sqlite {
-            file,
+            file: file.to_path_buf(),
             journal,
             connection: Some(connection),
             project,
-            identity,
+            database: WatchedDatabase::new(file),
+            wal: None,
+            witness: None,
+            notes: Vec::new(),
         })
     }
 
-    /// Reads the whole log and follows its chain to the head.
-    fn verify(&mut self) -> Result<()> {
-        let (seq, chain) = self.head()?;
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    pub(super) fn journal(&self) -> Journal {
+        self.journal
+    }
+
+    /// Reads the whole log and follows its chain to the head; also gives the link at a place. The keys beside the records are
+    /// no part of the chain, so they are compared with those in the records.
+    pub(super) fn verify(&self, place: u64) -> Result<(Head, Option<Chain>)> {
+        let head = self.head()?;
         let (mut link, mut count) = (first_link(&self.project), 0u64);
-        self.each(0, |body, stored, _| {
+        let mut at_place = (place == 0).then_some(link);
+        self.each(0, |body, stored, key| {
             link = next_link(&link, body);
             count += 1;
-            link == *stored
+            if count == place {
+                at_place = Some(link);
+            }
+            link == *stored && key_of(body).as_deref() == key
         })
-        .map_err(|error| self.count_readable(error, count, seq))?;
-        match (count, link) == (seq, chain) {
-            true => Ok(()),
+        .map_err(|error| self.count_readable(error, count, head.seq))?;
+        match (count, link) == (head.seq, head.chain) {
+            true => Ok((head, at_place)),
             false => Err(damaged(
                 &self.file,
                 "the log does not end where it should",
-                count.min(seq),
-                Some(seq),
+                count.min(head.seq),
+                Some(head.seq),
             )),
         }
     }
 
     fn count_readable(&self, error: Error, count: u64, total: u64) -> Error {
         match error {
-            Error::Damaged { place, what, .. } => Error::Damaged {
+            Error::Damaged {
+                place, what, next, ..
+            } => Error::Damaged {
                 place,
                 what,
                 readable: count.saturating_sub(1),
                 total: total.to_string(),
+                next,
             },
             other => other,
         }
     }
 
-    fn head(&self) -> Result<(u64, Chain)> {
-        let read =
-            |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get::<_, Chain>(1)?));
+    fn head(&self) -> Result<Head> {
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(Head {
+                seq: row.get::<_, i64>(0)? as u64,
+                chain: row.get(1)?,
+            })
+        };
         let head = self
             .connection()?
             .query_row("SELECT seq, chain FROM head", [], read);
@@ -215,11 +226,11 @@ impl Sqlite {
         Ok(())
     }
 
-    fn connection(&self) -> Result<&Connection> {
+    pub(super) fn connection(&self) -> Result<&Connection> {
         self.connection.as_ref().ok_or_else(|| self.poisoned())
     }
 
-    fn connection_mut(&mut self) -> Result<&mut Connection> {
+    pub(super) fn connection_mut(&mut self) -> Result<&mut Connection> {
         let poisoned = self.poisoned();
         self.connection.as_mut().ok_or(poisoned)
     }
@@ -237,7 +248,7 @@ impl Sqlite {
 
     /// Whether closing brings what SQLite has logged into the database. Not where something is wrong: then all files stay
     /// as they are.
-    fn tidy_on_close(&self, tidy: bool) {
+    pub(super) fn tidy_on_close(&self, tidy: bool) {
         self.connection
             .iter()
             .for_each(|connection| connection::tidy_on_close(connection, tidy));
@@ -249,12 +260,37 @@ impl Sqlite {
         self.connection = None;
     }
 
-    /// Runs a transaction; after a failure nothing more is written until [`Store::reopen`].
+    /// Everything that was kept.
+    pub(crate) fn all_kept(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let mut every = self
+            .connection()?
+            .prepare("SELECT name, bytes FROM kept ORDER BY name")
+            .map_err(|error| self.failed(error))?;
+        let rows = every.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+        let all = rows.and_then(Iterator::collect);
+        all.map_err(|error| self.failed(error))
+    }
+
+    /// How many frames the write-ahead log has.
+    pub(super) fn wal_frames(&self) -> Result<u64> {
+        let frames = self
+            .connection()?
+            .query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| {
+                row.get::<_, i64>(1)
+            });
+        frames
+            .map(|frames| frames.max(0) as u64)
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Runs a transaction, after which the log ends at `head` if one is given. After a failure nothing more is written
+    /// until [`Store::reopen`].
     fn write<T>(
         &mut self,
+        head: Option<Head>,
         work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        self.identity.check(&self.file)?;
+        self.check()?;
         let connection = self.connection_mut()?;
         let done = (|| {
             let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -262,33 +298,64 @@ impl Sqlite {
             change.commit()?;
             Ok(value)
         })();
-        done.map_err(|error: rusqlite::Error| {
-            self.abandon();
-            self.failed(error)
-        })
+        let done = done.map_err(|error: rusqlite::Error| self.failed(error));
+        let settled = done.and_then(|value| self.settle(head).map(|()| value));
+        settled.inspect_err(|_| self.abandon())
+    }
+
+    /// After a commit: it is in the files that we know, the witness says so, and both still holds after that.
+    fn settle(&mut self, head: Option<Head>) -> Result<()> {
+        let frames = match self.wal {
+            Some(_) => self.wal_frames()?,
+            None => 0,
+        };
+        self.check()?;
+        self.wal.iter_mut().try_for_each(|wal| wal.note(frames))?;
+        if let (Some(witness), Some(head)) = (&mut self.witness, head) {
+            witness.state(head)?;
+            self.check()?;
+        }
+        Ok(())
     }
 
     /// Brings a long log of SQLite into the database and cuts it.
     fn trim(&mut self) {
-        let wal = self.file.with_file_name(format!(
-            "{}-wal",
-            self.file.file_name().unwrap_or_default().to_string_lossy()
-        ));
+        let wal = wal::beside(&self.file);
         if std::fs::metadata(wal).is_ok_and(|wal| wal.len() > LONGEST_WAL)
             && let Some(connection) = &self.connection
         {
             // The log stays long where this fails; nothing is lost.
             let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            let noted = self
+                .wal_frames()
+                .and_then(|frames| self.wal.iter_mut().try_for_each(|wal| wal.note(frames)));
+            if noted.is_err() {
+                self.abandon();
+            }
         }
+    }
+
+    /// Takes a write-ahead log out of the way that is not the one that was opened, or not whole any more.
+    fn put_struck_wal_aside(&mut self) -> Result<()> {
+        let struck = self.wal.as_mut().map(WatchedWal::check);
+        let path = wal::beside(&self.file);
+        if let Some(Err(Error::Place { .. } | Error::Damaged { .. })) = struck
+            && path.exists()
+        {
+            let aside = move_aside(&path)?;
+            self.notes.push(format!(
+                "{} was replaced or cut short while it was open. What it held was written again; it is kept as {}.",
+                path.display(),
+                aside.display()
+            ));
+        }
+        Ok(())
     }
 }
 
 impl Drop for Sqlite {
     fn drop(&mut self) {
-        // A file that is no longer the one we know is not written to.
-        if self.identity.check(&self.file).is_err() {
-            self.abandon();
-        }
+        self.close();
     }
 }
 
@@ -299,7 +366,7 @@ impl Store for Sqlite {
 
     fn read(&mut self, after: u64) -> Result<Vec<Record>> {
         let mut records = Vec::new();
-        self.each(after, |body, _, key| {
+        let read = self.each(after, |body, _, key| {
             match serde_json::from_str::<Record>(body) {
                 Ok(record)
                     if record.seq == after + records.len() as u64 + 1
@@ -310,12 +377,19 @@ impl Store for Sqlite {
                 }
                 _ => false,
             }
-        })?;
-        Ok(records)
+        });
+        if read.is_err() {
+            // What is damaged is left as it was found.
+            self.tidy_on_close(false);
+        }
+        read.map(|_| records)
     }
 
     fn append(&mut self, records: &[(Record, Chain)]) -> Result<()> {
-        let (seq, mut link) = self.head()?;
+        let Head {
+            seq,
+            chain: mut link,
+        } = self.head()?;
         let Some((last, _)) = records.last() else {
             return Ok(());
         };
@@ -328,15 +402,14 @@ impl Store for Sqlite {
             }
             rows.push((record, body, link));
         }
-        self.write(|change| {
+        let head = Head {
+            seq: last.seq,
+            chain: link,
+        };
+        self.write(Some(head), |change| {
             let mut insert = change.prepare("INSERT INTO log VALUES (?1, ?2, ?3, ?4)")?;
-            let mut answer =
-                change.prepare("DELETE FROM lease WHERE item = ?1 AND annotator = ?2")?;
             for (record, body, link) in &rows {
                 insert.execute(params![record.seq as i64, record.key, body, link])?;
-                if let Some((item, annotator)) = answered(record) {
-                    answer.execute([item, annotator])?;
-                }
             }
             // One writer: nobody can have moved the head since it was read, and the change says so if it did.
             let moved = change.execute(
@@ -353,17 +426,14 @@ impl Store for Sqlite {
         Ok(())
     }
 
-    fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>> {
-        self.write(|change| {
-            change.execute("DELETE FROM lease WHERE until <= ?1", [wanted.now as i64])?;
-            let chosen = wanted.choose(&all_leases(change)?);
-            if let Some(lease) = &chosen {
-                change.execute(
-                    "INSERT OR REPLACE INTO lease VALUES (?1, ?2, ?3)",
-                    params![lease.item, lease.annotator, lease.until as i64],
-                )?;
+    fn keep_leases(&mut self, leases: &[Lease]) -> Result<()> {
+        self.write(None, |change| {
+            change.execute("DELETE FROM lease", [])?;
+            let mut insert = change.prepare("INSERT OR REPLACE INTO lease VALUES (?1, ?2, ?3)")?;
+            for lease in leases {
+                insert.execute(params![lease.item, lease.annotator, lease.until as i64])?;
             }
-            Ok(chosen)
+            Ok(())
         })
     }
 
@@ -372,7 +442,7 @@ impl Store for Sqlite {
     }
 
     fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.write(|change| {
+        self.write(None, |change| {
             change
                 .execute(
                     "INSERT OR REPLACE INTO kept VALUES (?1, ?2)",
@@ -392,29 +462,34 @@ impl Store for Sqlite {
     }
 
     fn copy_to(&mut self, file: &Path) -> Result<()> {
-        self.connection()?
-            .backup("main", file, None::<fn(rusqlite::backup::Progress)>)
-            .map_err(|error| Error::sqlite(file, &error))?;
-        let copy = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)
-            .map_err(|error| Error::sqlite(file, &error))?;
-        // A plain file that can be copied and opened on its own.
-        let _: String = copy
-            .pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0))
-            .map_err(|error| Error::sqlite(file, &error))?;
-        quick_check(file, &copy)?;
-        drop(copy);
-        std::fs::File::open(file)
-            .and_then(|file| file.sync_all())
-            .map_err(|error| Error::io(file, &error))
+        private_file(file).map_err(|error| Error::io(file, &error))?;
+        let failed = |error: rusqlite::Error| Error::sqlite(file, &error);
+        let mut copy = unsynced(file, "OFF").map_err(failed)?;
+        let backup = Backup::new(self.connection()?, &mut copy).map_err(failed)?;
+        match backup.step(-1).map_err(failed)? {
+            StepResult::Done => Ok(()),
+            // Nobody else has either of the two open.
+            _ => Err(Error::Held {
+                place: file.display().to_string(),
+                holder: "the database is open in another process".into(),
+            }),
+        }
     }
 
     fn close(&mut self) {
-        self.connection = None;
+        // Files that are no longer those we know are not written to.
+        match self.check() {
+            Ok(()) => self.connection = None,
+            Err(_) => self.abandon(),
+        }
     }
 
-    fn reopen(&mut self) -> Result<()> {
+    fn reopen(&mut self, known: &Log) -> Result<()> {
+        self.database.check()?;
         self.abandon();
-        let opened = Sqlite::open(&self.file, self.journal)?;
+        self.put_struck_wal_aside()?;
+        let at_least = AtLeast::Known(known);
+        let mut opened = opening::open(&self.file, self.journal, migrate::MIGRATIONS, at_least)?;
         if opened.project != self.project {
             let next = "Bring the right one back, or restore a backup, and start again.";
             return Err(Error::place(
@@ -423,9 +498,42 @@ impl Store for Sqlite {
                 next,
             ));
         }
+        opened.notes.append(&mut self.notes);
         *self = opened;
         Ok(())
     }
+
+    fn check(&mut self) -> Result<()> {
+        self.database.check()?;
+        self.wal.iter_mut().try_for_each(WatchedWal::check)?;
+        self.witness.iter().try_for_each(Witness::check)
+    }
+}
+
+/// The key in a record, as it is stored.
+fn key_of(body: &str) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Keyed<'a> {
+        #[serde(borrow, default)]
+        key: Option<Cow<'a, str>>,
+    }
+    serde_json::from_str::<Keyed<'_>>(body).ok()?.key
+}
+
+/// A connection to a copy that counts for nothing before it was synced as a whole: it need not be synced on the way.
+fn unsynced(file: &Path, journal: &str) -> rusqlite::Result<Connection> {
+    let copy = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    copy.pragma_update(None, "synchronous", "OFF")?;
+    let _: String =
+        copy.pragma_update_and_check(None, "journal_mode", journal, |row| row.get(0))?;
+    Ok(copy)
+}
+
+/// Makes of a copied database a plain file that can be copied and opened on its own.
+pub(crate) fn make_plain(file: &Path) -> Result<()> {
+    unsynced(file, "DELETE")
+        .map(drop)
+        .map_err(|error| Error::sqlite(file, &error))
 }
 
 fn all_leases(connection: &Connection) -> rusqlite::Result<Vec<Lease>> {

@@ -1,19 +1,26 @@
 //! What becomes of a submission: checked against the log, numbered, chained.
 //!
-//! The same key again gets the same answer; another content under it is refused (fault W2). An answer that cannot be
+//! The same key again gets the same answer; another content under it is refused (fault W2). What came under a key is known
+//! by the records it left and, where it was many decisions, by a hash of them: a decision that said nothing new left no
+//! record, and looking for the older one that said it would take as long as the log is. An answer that cannot be
 //! taken as it is, because it contradicts one of the same person (C3) or names a class that is no more (C6), is human work
-//! all the same: it is kept aside in the log, and the sender is told.
+//! all the same: it is stored as a conflict, and the sender is told.
+
+use std::collections::{HashMap, HashSet};
 
 use dial::{Change, ClassId};
+use sha2::{Digest, Sha256};
 
 use crate::decision::{Decision, Receipt, Submission};
 use crate::error::{Error, Result};
 use crate::log::Log;
-use crate::log::checks::{batch_error, check_batch, check_name, check_names, checked_look};
-use crate::log::record::{Entry, Look, Record, Remark};
+use crate::log::checks::{
+    batch_error, check_batch, check_name, check_names, check_text, checked_look,
+};
+use crate::log::record::{ClassStyle, Entry, Provenance, Record};
 
 /// Checks a submission and appends its records to the log, which is as before if it is refused. The records are those after
-/// the version the log had; a parked answer is stored and refused at once.
+/// the version the log had; a conflict is stored, and refused all the same.
 pub(crate) fn submit(
     log: &mut Log,
     submission: &Submission,
@@ -43,15 +50,19 @@ pub(crate) fn submit_in(
         submission,
         exists,
         key: Some(submission.key.clone()),
+        digest: (submission.decisions.len() > 1)
+            .then(|| digest(submission))
+            .flatten(),
         group,
         now,
+        turned: 0,
     };
     let stored = intake.store();
-    let kept_aside = matches!(
+    let conflicting = matches!(
         stored,
         Err(Error::Contradiction { .. } | Error::ClassGone { .. })
     );
-    if stored.is_err() && !kept_aside && log.version() > start {
+    if stored.is_err() && !conflicting && log.version() > start {
         log.cut(start);
     }
     stored
@@ -64,9 +75,16 @@ struct Intake<'a> {
     exists: &'a dyn Fn(&str) -> bool,
     /// For the first record.
     key: Option<String>,
+    /// For the first record too.
+    digest: Option<String>,
     group: u64,
     now: u64,
+    /// How much its undos and redos had to look at.
+    turned: usize,
 }
+
+/// How many events the undos and redos of one submission may look at; a single one may look at more.
+const MOST_TURNED: usize = 100_000;
 
 impl Intake<'_> {
     fn store(mut self) -> Result<Receipt> {
@@ -88,13 +106,14 @@ impl Intake<'_> {
             };
             match judge(self.log, self.submission, &change, self.exists)? {
                 Judged::Take { late } => {
+                    self.turn(&change)?;
                     receipt.late |= late;
                     self.take(change, late)?;
                 }
                 Judged::Known(of) => {
                     known.get_or_insert((of, change));
                 }
-                Judged::Park(code, said) => return self.park(change, code, said),
+                Judged::Conflict(code, labels) => return self.store_conflict(change, code, labels),
             }
         }
         match known {
@@ -107,33 +126,52 @@ impl Intake<'_> {
         }
     }
 
-    /// Appends a change, and that it settles what waited for it.
-    fn take(&mut self, change: Change, late: bool) -> Result<()> {
-        let settled = settled_by(self.log, &self.submission.annotator, &change);
-        self.append(Entry::Change(change), late)?;
-        for parked in settled {
-            self.append(Entry::Settled { parked }, false)?;
+    /// Refuses a submission whose undos and redos take long, before the next one.
+    fn turn(&mut self, change: &Change) -> Result<()> {
+        let (Change::Undo { group } | Change::Redo { group }) = change else {
+            return Ok(());
+        };
+        let before = self.turned;
+        self.turned += self.log.labels().cost(*group);
+        if before > 0 && self.turned > MOST_TURNED {
+            let text = "it undoes and redoes too much at once. Nothing was changed. Send one undo after the other.";
+            return Err(Error::Submission(text.into()));
         }
         Ok(())
     }
 
-    /// Keeps an answer aside.
-    fn park(mut self, change: Change, code: &'static str, said: [String; 2]) -> Result<Receipt> {
+    /// Appends a change, and the resolution of every conflict that it resolves.
+    fn take(&mut self, change: Change, late: bool) -> Result<()> {
+        let resolved = resolved_by(self.log, &self.submission.annotator, &change);
+        self.append(Entry::Change(change), late)?;
+        for conflict in resolved {
+            self.append(Entry::Resolved { conflict }, false)?;
+        }
+        Ok(())
+    }
+
+    /// Stores an answer as a conflict, and says so.
+    fn store_conflict(
+        mut self,
+        change: Change,
+        code: &'static str,
+        labels: [String; 2],
+    ) -> Result<Receipt> {
         if self.submission.decisions.len() > 1 {
             let item = match &change {
                 Change::Label { item, .. } => item,
                 _ => "",
             };
-            return Err(batch_error(item, &said));
+            return Err(batch_error(item, &labels));
         }
-        let entry = Entry::Parked {
+        let entry = Entry::Conflict {
             change,
             code: code.into(),
-            said,
+            labels,
         };
-        self.append(entry, self.submission.remark.late)?;
-        let parked = self.log.records().last().expect("appended just now");
-        Err(parked_error(parked))
+        self.append(entry, self.submission.provenance.late)?;
+        let conflict = self.log.records().last().expect("appended just now");
+        Err(conflict_error(conflict))
     }
 
     fn append(&mut self, entry: Entry, late: bool) -> Result<()> {
@@ -144,9 +182,10 @@ impl Intake<'_> {
             annotator: self.submission.annotator.clone(),
             group: self.group,
             entry,
-            remark: Remark {
+            provenance: Provenance {
                 late,
-                ..self.submission.remark.clone()
+                digest: self.digest.take(),
+                ..self.submission.provenance.clone()
             },
         })
     }
@@ -162,26 +201,32 @@ fn entry(log: &Log, annotator: &str, decision: &Decision) -> Result<Entry> {
                 name: name.clone(),
             })
         }
+        Decision::Weight { annotator, .. } => {
+            check_text("the name of the annotator", annotator)?;
+            Entry::Change(decision.change().expect("it changes a weight"))
+        }
         Decision::Undo { group: None } => Entry::Change(Change::Undo {
             group: last_done(log, annotator)?,
         }),
         Decision::Redo { group: None } => Entry::Change(Change::Redo {
             group: last_undone(log, annotator)?,
         }),
-        Decision::StyleClass { class, colour, key } => Entry::Look(checked_look(
+        Decision::StyleClass { class, colour, key } => Entry::ClassStyle(checked_look(
             log,
-            Look {
+            ClassStyle {
                 class: *class,
                 colour: colour.clone(),
                 key: key.clone(),
             },
         )?),
-        Decision::Resolve { conflict } if log.parked().all(|record| record.seq != *conflict) => {
+        Decision::Resolve { conflict } if !log.is_conflict(*conflict) => {
             return Err(Error::Submission(format!(
-                "decision {conflict} does not wait for anything. Reload the list."
+                "decision {conflict} is not an unresolved conflict. Reload the list."
             )));
         }
-        Decision::Resolve { conflict } => Entry::Settled { parked: *conflict },
+        Decision::Resolve { conflict } => Entry::Resolved {
+            conflict: *conflict,
+        },
         Decision::Recipe(recipe) => Entry::Recipe(recipe.clone()),
         plain => Entry::Change(plain.change().expect("all others are changes as they are")),
     })
@@ -202,22 +247,20 @@ fn known_receipt(log: &Log, of: u64, now: u64) -> Receipt {
     }
 }
 
-/// Parked answers that an answer settles: the same person decides about the same item.
-fn settled_by(log: &Log, annotator: &str, change: &Change) -> Vec<u64> {
+/// The conflicts that an answer resolves: those of the same annotator about the same item.
+fn resolved_by(log: &Log, annotator: &str, change: &Change) -> Vec<u64> {
     let Change::Label { item, .. } = change else {
         return Vec::new();
     };
-    let same = |record: &&Record| {
-        record.annotator == annotator
-            && matches!(&record.entry, Entry::Parked { change: Change::Label { item: other, .. }, .. } if other == item)
-    };
-    log.parked().filter(same).map(|record| record.seq).collect()
+    let same = |record: &&Record| record.annotator == annotator;
+    let waiting = log.conflicts_about(item).filter(same);
+    waiting.map(|record| record.seq).collect()
 }
 
 pub(crate) enum Judged {
     Take { late: bool },
     Known(u64),
-    Park(&'static str, [String; 2]),
+    Conflict(&'static str, [String; 2]),
 }
 
 /// Whether a change can be taken as it is.
@@ -228,15 +271,18 @@ pub(crate) fn judge(
     exists: &dyn Fn(&str) -> bool,
 ) -> Result<Judged> {
     let labels = log.labels();
+    if let Some(item) = change.item().filter(|item| !exists(item)) {
+        return Err(dial::Error::UnknownItem(item.into()).into());
+    }
     match change {
-        Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item }
-            if !exists(item) =>
-        {
-            Err(dial::Error::UnknownItem(item.clone()).into())
-        }
-        Change::Label { item, classes } => judge_label(log, submission, item, classes),
+        Change::Label {
+            item,
+            classes,
+            adjudicates,
+        } => judge_label(log, submission, item, classes, *adjudicates),
         Change::Skip { item } if labels.marks_of(item).0 => Ok(Judged::Known(0)),
         Change::Exclude { item } if labels.marks_of(item).1 => Ok(Judged::Known(0)),
+        Change::Reopen { item } if labels.marks_of(item) == (false, false) => Ok(Judged::Known(0)),
         Change::RenameClass { name, .. } => {
             check_name("the class", name).map(|()| Judged::Take { late: false })
         }
@@ -253,134 +299,104 @@ fn judge_label(
     submission: &Submission,
     item: &str,
     classes: &[(ClassId, f64)],
+    adjudicates: bool,
 ) -> Result<Judged> {
     let (labels, annotator) = (log.labels(), &submission.annotator);
-    let live = labels.classes();
-    if let Some((gone, _)) = classes.iter().find(|(class, _)| !live.contains(class)) {
+    let dead = |&&(class, _): &&(ClassId, f64)| !labels.is_live_class(class);
+    if let Some((gone, _)) = classes.iter().find(dead) {
         // A class that was never there is a mistake of the sender, not lost work.
         if gone.index() >= labels.schema().len() {
             return Err(dial::Error::UnknownClass(gone.0.to_string()).into());
         }
         let gone = log.label_in_words(&[(*gone, 1.0)]);
-        return Ok(Judged::Park("C6", [gone, log.label_in_words(classes)]));
+        return Ok(Judged::Conflict("C6", [gone, log.label_in_words(classes)]));
     }
     let before = log.label_of(item, annotator);
-    if before == Some(classes) {
+    if before.as_deref() == Some(classes) && adjudicates == labels.adjudicates(item, annotator) {
         let record = log.record_of(item, annotator);
         return Ok(Judged::Known(record.map_or(0, |record| record.seq)));
     }
     if let Some(before) = before.filter(|_| !submission.replace) {
         // What could not be taken in any case is a mistake of the sender too.
         labels.check_label(item, classes)?;
-        let said = [before, classes].map(|classes| log.label_in_words(classes));
-        return Ok(Judged::Park("C3", said));
+        let names = [&before, classes].map(|classes| log.label_in_words(classes));
+        return Ok(Judged::Conflict("C3", names));
     }
     // Answers that came late took nobody's place.
     let in_time = |who: &str| {
         let record = log.record_of(item, who);
-        record.is_none_or(|record| !record.remark.late)
+        record.is_none_or(|record| !record.provenance.late)
     };
     let others = labels.labels_of(item).map(|(who, _)| who);
     let others = others.filter(|who| who != annotator && in_time(who));
     let overlap = log.recipe().map_or(1, |recipe| recipe.overlap);
     Ok(Judged::Take {
-        late: submission.remark.late || others.count() >= overlap,
+        late: submission.provenance.late || others.count() >= overlap,
     })
 }
 
 /// What others did is only taken back, or brought back, on purpose.
 fn check_own(log: &Log, submission: &Submission, group: u64) -> Result<()> {
-    let others =
-        |record: &&Record| record.group == group && record.annotator != submission.annotator;
-    let other = log.records().iter().find(others);
+    let mut events = log.labels().group(group);
+    let other = events.find(|event| event.annotator != submission.annotator);
     let Some(other) = other.filter(|_| !submission.replace && group != 0) else {
         return Ok(());
     };
     let who = match other.annotator.as_str() {
-        "" => "nobody".to_string(),
+        "" => "an annotator without a name".to_string(),
         name => format!("{name:?}"),
     };
     Err(Error::Undo(format!(
-        "group {group} is the work of {who}. Nothing was changed. Undo your own, or say that you mean it (replace)."
+        "group {group} is the work of {who}. Nothing was changed. Undo your own, or undo it with replace."
     )))
 }
 
-fn parked_error(record: &Record) -> Error {
-    let (item, code, said) = match &record.entry {
-        Entry::Parked {
+fn conflict_error(record: &Record) -> Error {
+    let (item, code, labels) = match &record.entry {
+        Entry::Conflict {
             change: Change::Label { item, .. },
             code,
-            said,
-        } => (item.clone(), code.as_str(), said.clone()),
+            labels,
+        } => (item.clone(), code.as_str(), labels.clone()),
         _ => (String::new(), "", Default::default()),
     };
-    let [first, second] = said;
+    let [first, second] = labels;
     match code {
         "C3" => Error::Contradiction {
             annotator: record.annotator.clone(),
             item,
             first,
             second,
-            parked: record.seq,
+            conflict: record.seq,
         },
         _ => Error::ClassGone {
             item,
             class: first,
-            parked: record.seq,
+            conflict: record.seq,
         },
     }
+}
+
+/// What was sent under a key; none of decisions that nobody sends.
+fn digest(submission: &Submission) -> Option<String> {
+    let content = serde_json::to_vec(&(&submission.annotator, &submission.decisions)).ok()?;
+    let hash = Sha256::digest(content);
+    Some(hex::encode(&hash[..16]))
 }
 
 /// The first answer again, if the submission is the same.
 fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Receipt> {
     let reused = || Error::KeyReused(submission.key.clone());
     let first = before.first().ok_or_else(reused)?;
-    let same = |(record, decision): (&Record, &Decision)| match (&record.entry, decision) {
-        (Entry::Change(Change::AddClass { name, .. }), Decision::AddClass { name: again }) => {
-            name == again
-        }
-        (Entry::Change(Change::Undo { .. }), Decision::Undo { group: None }) => true,
-        (Entry::Change(Change::Redo { .. }), Decision::Redo { group: None }) => true,
-        (Entry::Look(look), Decision::StyleClass { class, colour, key }) => {
-            (look.class, &look.colour, &look.key) == (*class, colour, key)
-        }
-        (Entry::Settled { parked }, Decision::Resolve { conflict: again }) => parked == again,
-        (Entry::Recipe(recipe), Decision::Recipe(again)) => recipe == again,
-        (
-            Entry::Change(change) | Entry::Known { change, .. } | Entry::Parked { change, .. },
-            again,
-        ) => again.change().as_ref() == Some(change),
-        _ => false,
+    let same = match &first.provenance.digest {
+        Some(known) => digest(submission).as_ref() == Some(known),
+        None => left_these(log, before, submission),
     };
-    // A label that was known already left no record; whatever else has none was not sent then.
-    let settles = submission
-        .decisions
-        .iter()
-        .any(|decision| matches!(decision, Decision::Resolve { .. }));
-    let earlier = &log.records()[..first.seq as usize - 1 + before.len()];
-    let known = |decision: &Decision| {
-        let change = decision
-            .change()
-            .filter(|change| matches!(change, Change::Label { .. }));
-        let mine = |record: &&Record| record.annotator == first.annotator;
-        change.is_some_and(|change| {
-            earlier
-                .iter()
-                .filter(mine)
-                .any(|record| record.change() == Some(&change))
-        })
-    };
-    // Parked answers that were settled on the way were not sent.
-    let sent = |record: &&Record| !matches!(record.entry, Entry::Settled { .. }) || settles;
-    let mut left = before.iter().filter(sent).peekable();
-    let all = submission.decisions.iter().all(|decision| {
-        left.next_if(|record| same((record, decision))).is_some() || known(decision)
-    });
-    if first.annotator != submission.annotator || !all || left.next().is_some() {
+    if first.annotator != submission.annotator || !same {
         return Err(reused());
     }
-    if matches!(first.entry, Entry::Parked { .. }) {
-        return Err(parked_error(first));
+    if matches!(first.entry, Entry::Conflict { .. }) {
+        return Err(conflict_error(first));
     }
     if let Entry::Known { of, .. } = first.entry {
         return Ok(Receipt {
@@ -388,7 +404,7 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
             ..known_receipt(log, of, first.seq)
         });
     }
-    let late = before.iter().any(|record| record.remark.late);
+    let late = before.iter().any(|record| record.provenance.late);
     Ok(Receipt {
         seq: first.seq,
         group: Some(first.group),
@@ -398,13 +414,96 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
     })
 }
 
+/// Whether these records are what a submission leaves. Logs of before have no hash of several decisions: there a label without
+/// a record may be one that the annotator had given by then.
+fn left_these(log: &Log, before: &[Record], submission: &Submission) -> bool {
+    let same = |(record, decision): (&Record, &Decision)| match (&record.entry, decision) {
+        (Entry::Change(Change::AddClass { name, .. }), Decision::AddClass { name: again }) => {
+            name == again
+        }
+        (Entry::Change(Change::Undo { .. }), Decision::Undo { group: None }) => true,
+        (Entry::Change(Change::Redo { .. }), Decision::Redo { group: None }) => true,
+        (Entry::ClassStyle(look), Decision::StyleClass { class, colour, key }) => {
+            (look.class, &look.colour, &look.key) == (*class, colour, key)
+        }
+        (Entry::Resolved { conflict }, Decision::Resolve { conflict: again }) => conflict == again,
+        (Entry::Recipe(recipe), Decision::Recipe(again)) => recipe == again,
+        (
+            Entry::Change(change) | Entry::Known { change, .. } | Entry::Conflict { change, .. },
+            again,
+        ) => again.change().as_ref() == Some(change),
+        _ => false,
+    };
+    let resolves = submission
+        .decisions
+        .iter()
+        .any(|decision| matches!(decision, Decision::Resolve { .. }));
+    // The resolution of a conflict by another answer was not sent.
+    let sent = |record: &&Record| !matches!(record.entry, Entry::Resolved { .. }) || resolves;
+    let mut left = before.iter().filter(sent).peekable();
+    let mut rest = Vec::new();
+    for decision in &submission.decisions {
+        if left.next_if(|record| same((record, decision))).is_none() {
+            match decision.change() {
+                Some(Change::Label { item, classes, .. }) => rest.push((item, classes)),
+                _ => return false,
+            }
+        }
+    }
+    left.next().is_none() && (rest.is_empty() || were_given(log, before, &rest))
+}
+
+/// Whether the annotator of these records had given all of these labels by the last of them. One look at the log.
+fn were_given(log: &Log, before: &[Record], labels: &[(String, Vec<(ClassId, f64)>)]) -> bool {
+    let (Some(first), Some(last)) = (before.first(), before.last()) else {
+        return false;
+    };
+    let items: HashSet<&str> = labels.iter().map(|(item, _)| item.as_str()).collect();
+    let mut given: HashMap<&str, Vec<&[(ClassId, f64)]>> = HashMap::new();
+    for record in &log.records()[..last.seq as usize] {
+        if let Some(Change::Label { item, classes, .. }) = record.change()
+            && record.annotator == first.annotator
+            && items.contains(item.as_str())
+        {
+            given.entry(item).or_default().push(classes);
+        }
+    }
+    let known = |(item, classes): &(String, Vec<(ClassId, f64)>)| {
+        let all = given.get(item.as_str());
+        all.is_some_and(|all| all.contains(&classes.as_slice()))
+    };
+    labels.iter().all(known)
+}
+
 fn next_class(log: &Log) -> Result<ClassId> {
-    match log.labels().schema().len() {
+    match log.labels().class_ids() {
         0..=65_000 => Ok(log.labels().new_class()),
         _ => Err(Error::Submission(
             "there are 65,000 classes already. Merge or rename some.".into(),
         )),
     }
+}
+
+/// How many events the undos and redos of a submission would have to look at.
+pub(crate) fn turned_by(log: &Log, submission: &Submission) -> usize {
+    let labels = log.labels();
+    let (mut named, mut latest) = (0, 0);
+    for decision in &submission.decisions {
+        match decision {
+            Decision::Undo { group: Some(group) } | Decision::Redo { group: Some(group) } => {
+                named += labels.cost(*group);
+            }
+            Decision::Undo { group: None } | Decision::Redo { group: None } => latest += 1,
+            _ => {}
+        }
+    }
+    // Which groups they mean is known when it is their turn: as a rule the same one, back and forth.
+    let cost = || {
+        let both = [last_done, last_undone].map(|last| last(log, &submission.annotator));
+        let costs = both.into_iter().flatten().map(|group| labels.cost(group));
+        costs.max().unwrap_or(0)
+    };
+    named + if latest == 0 { 0 } else { latest * cost() }
 }
 
 fn last_done(log: &Log, annotator: &str) -> Result<u64> {
@@ -429,11 +528,11 @@ fn last_undone(log: &Log, annotator: &str) -> Result<u64> {
             Change::Undo { group } if !again.contains(group) => return Ok(*group),
             Change::Undo { .. } => {}
             // A new answer ends the chain of what can be brought back.
-            change if change.is_deed() => break,
+            change if change.is_undoable() => break,
             _ => {}
         }
     }
     Err(Error::Undo(
-        "there is nothing to bring back. Nothing was changed. Undo something first.".into(),
+        "there is nothing to redo. Nothing was changed. Undo something first.".into(),
     ))
 }

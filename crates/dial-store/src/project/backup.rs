@@ -1,8 +1,8 @@
 //! Backups: a whole copy of a project in one file, checked before it gets its name, and the way back.
 //!
 //! ```text
-//! backup    copy beside the target -> database and chain checked -> synced -> named -> folder synced
-//! restore   copy into a new folder -> database and chain checked -> old folder set aside -> new folder named
+//! backup    pages copied beside the target -> database and chain checked -> synced -> named -> folder synced
+//! restore   copy into a new folder -> database and chain checked -> witness made -> named, or exchanged with the old folder
 //! ```
 //!
 //! A backup holds everything that was acknowledged before it began. Nothing is ever deleted or overwritten, except the
@@ -11,25 +11,35 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::{Error, Result};
 use crate::log::Log;
-use crate::log::record::Chain;
-use crate::log::sqlite::{Journal, Sqlite};
+use crate::log::connection::open_unchanged;
+use crate::log::record::{Chain, first_link};
+use crate::log::sqlite::{Sqlite, make_plain};
 use crate::log::store::Store;
+use crate::log::wal;
+use crate::log::witness::{self, Head, Stated, Witness};
 use crate::project::Project;
-use crate::project::folder::{Folder, Lock, sync_folder_of};
+use crate::project::exchange::take_place;
+use crate::project::folder::{
+    Folder, Lock, check_room, parent_of, private_file, private_folder, sync_folder_of,
+};
+use crate::project::part::Part;
 use crate::time;
 
 /// How the names of backups end.
 pub const BACKUP_ENDING: &str = ".dialbackup";
 
 /// Automatic backups are made this often, in milliseconds, and so many are kept.
-const DAY: u64 = 86_400_000;
-const KEPT: usize = 7;
+const BACKUP_INTERVAL: u64 = 86_400_000;
+const DAILY_BACKUPS_KEPT: usize = 7;
+
+/// How the names of backups begin that somebody asked a server for, and how many of them a folder may have.
+const REQUESTED: &str = "asked-";
+const ASKED: usize = 30;
 
 /// What a backup holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -54,12 +64,14 @@ pub struct Restored {
     pub manifest: Manifest,
     /// The folder where the project that was there before is now.
     pub aside: Option<PathBuf>,
+    /// How many events that one held at least, if it says so.
+    pub replaced_events: Option<u64>,
 }
 
 /// A copy that was not looked at yet. Without [`Copied::finish`] it is no backup, and goes away.
 #[derive(Debug)]
 pub struct Copied {
-    part: PathBuf,
+    part: Part,
     to: PathBuf,
     project: String,
     events: u64,
@@ -74,23 +86,22 @@ impl Copied {
     /// # Errors
     /// A copy that is not whole (S9), or what the disk fails with.
     pub fn finish(self, now: u64) -> Result<Manifest> {
-        let (project, log) = read_copy(&self.part)?;
+        let copy = self.part.content();
+        make_plain(&copy)?;
+        let (project, log) = read_copy(&copy)?;
         if project != self.project || (log.version(), log.head()) != (self.events, self.chain) {
-            let (place, what) = (
-                self.part.display().to_string(),
-                "the copy is not what was copied".into(),
-            );
             return Err(Error::Damaged {
-                place,
-                what,
+                place: self.to.display().to_string(),
+                what: "the copy is not what was copied".into(),
                 readable: log.version(),
                 total: self.events.to_string(),
+                next: "Check the disk, and make the backup again.".into(),
             });
         }
-        File::open(&self.part)
+        File::open(&copy)
             .and_then(|file| file.sync_all())
-            .map_err(|error| Error::io(&self.part, &error))?;
-        fs::rename(&self.part, &self.to).map_err(|error| Error::io(&self.to, &error))?;
+            .map_err(|error| Error::write(&self.to, &error))?;
+        fs::rename(&copy, &self.to).map_err(|error| Error::io(&self.to, &error))?;
         sync_folder_of(&self.to)?;
         // One too many does no harm.
         self.old.iter().for_each(|old| drop(fs::remove_file(old)));
@@ -99,16 +110,39 @@ impl Copied {
             file,
             project,
             events,
-            chain: hexadecimal(&self.chain),
+            chain: hex::encode(self.chain),
             time: now,
         })
     }
 }
 
-impl Drop for Copied {
-    fn drop(&mut self) {
-        // What could not be finished is no backup; what was has another name by now.
-        let _ = fs::remove_file(&self.part);
+impl Folder {
+    /// Where a backup goes that somebody asks a server for: beside the automatic ones, under a name with the time. There may
+    /// be so many of them, and the space that is kept for labels stays.
+    ///
+    /// # Errors
+    /// Too many of them (S11), no room (S3), or what the disk fails with.
+    pub fn asked_backup(&self, now: u64) -> Result<PathBuf> {
+        let folder = self.make_backups()?;
+        let there = asked(&folder);
+        if there.len() >= ASKED {
+            return Err(Error::Restore(format!(
+                "{}: {ASKED} requested backups are there already. Nothing was changed. Move some of them elsewhere, or delete \
+                 those that are not needed.",
+                folder.display()
+            )));
+        }
+        let database = self.database();
+        let bytes = |file: &Path| fs::metadata(file).map_or(0, |file| file.len());
+        check_room(&folder, bytes(&database) + bytes(&wal::beside(&database)))?;
+        let time = time::compact(now);
+        let name = |number: usize| match number {
+            0 => format!("{REQUESTED}{time}{BACKUP_ENDING}"),
+            _ => format!("{REQUESTED}{time}-{number}{BACKUP_ENDING}"),
+        };
+        let free = (0..).map(name).find(|name| !there.contains(name));
+        let file = folder.join(free.expect("some number is free"));
+        Ok(std::path::absolute(&file).unwrap_or(file))
     }
 }
 
@@ -120,7 +154,7 @@ impl Project {
     pub fn backup(&mut self, to: &Path, now: u64) -> Result<Manifest> {
         if to.exists() {
             return Err(Error::Restore(format!(
-                "{}: is there already. Nothing was changed. Choose another name for the backup.",
+                "{} is there already. Nothing was changed. Choose another name for the backup.",
                 to.display()
             )));
         }
@@ -132,9 +166,15 @@ impl Project {
     /// # Errors
     /// As [`Project::backup`].
     pub fn copy(&mut self, to: &Path) -> Result<Copied> {
-        let part = beside(to, "part");
-        // Of an earlier attempt of this process.
-        let _ = fs::remove_file(&part);
+        if let Some(folder) = self.folder().filter(|_| self.is_only_read()) {
+            let next = "Copy the folder as it is, or copy it to a disk that can be written to and make the backup there.";
+            return Err(Error::place(
+                &folder.0,
+                "can only be read, and is not backed up from there",
+                next,
+            ));
+        }
+        let part = Part::beside(to)?;
         let (project, events, chain) = (
             self.id().to_string(),
             self.log().version(),
@@ -149,7 +189,7 @@ impl Project {
             chain,
             old,
         };
-        self.store().copy_to(&copied.part)?;
+        self.store().copy_to(&copied.part.content())?;
         Ok(copied)
     }
 
@@ -169,46 +209,75 @@ impl Project {
     /// # Errors
     /// As [`Project::backup`]; the project itself is untouched.
     pub fn copy_if_due(&mut self, now: u64) -> Result<Option<Copied>> {
-        let Some(folder) = self.folder().map(Folder::backups) else {
+        let Some(paths) = self.folder().cloned() else {
             return Ok(None);
         };
+        let folder = paths.backups();
         // Names are times, so that their order is that of the backups. What a wrong clock named later than now counts
         // for nothing and is left alone.
         let mut past = automatic(&folder);
         past.retain(|name| *name <= named(now));
-        let day_ago = named(now.saturating_sub(DAY));
+        let day_ago = named(now.saturating_sub(BACKUP_INTERVAL));
         if past.iter().any(|name| *name > day_ago) {
             return Ok(None);
         }
-        fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, &error))?;
+        paths.make_backups()?;
         let mut copied = self.copy(&folder.join(named(now)))?;
         copied.old = past
             .iter()
-            .take((past.len() + 1).saturating_sub(KEPT))
+            .take((past.len() + 1).saturating_sub(DAILY_BACKUPS_KEPT))
             .map(|name| folder.join(name))
             .collect();
         Ok(Some(copied))
     }
 }
 
-/// Makes a project of a backup. An old project of that name is kept aside if `replace` is said, and must be the same one.
+/// Copies a backup to a new file.
+///
+/// # Errors
+/// What the disk fails with.
+pub fn copy_backup(mut backup: &File, to: &Path) -> Result<()> {
+    let part = Part::beside(to)?;
+    private_file(&part.content())
+        .and_then(|mut copy| {
+            std::io::copy(&mut backup, &mut copy)?;
+            copy.sync_all()
+        })
+        .and_then(|()| fs::rename(part.content(), to))
+        .map_err(|error| Error::write(to, &error))?;
+    sync_folder_of(to)
+}
+
+/// Makes a project of a backup. An old project of that name is kept under another name if `replace` is said, and must be the same one.
 ///
 /// # Errors
 /// A backup that is not whole (S9), too new (S12) or not there (S5); a project that is there, or another one (S11), or in
 /// use (S7).
 pub fn restore(backup: &Path, folder: &Path, replace: bool, now: u64) -> Result<Restored> {
-    let part = beside(folder, "restored");
-    // What an earlier attempt of this process left is no project.
-    let _ = fs::remove_dir_all(&part);
-    fs::create_dir(&part).map_err(|error| Error::io(&part, &error))?;
-    let restored = copy_back(backup, &part, now).and_then(|manifest| {
-        let aside = take_place(&part, folder, (backup, &manifest.project), replace, now)?;
-        Ok(Restored { manifest, aside })
-    });
-    if restored.is_err() {
-        let _ = fs::remove_dir_all(&part);
+    let part = Part::beside(folder)?;
+    let new = part.content();
+    private_folder(&new)?;
+    let manifest = copy_back(backup, &new, now)?;
+    if !folder.exists() {
+        fs::rename(&new, folder).map_err(|error| Error::io(folder, &error))?;
+        sync_folder_of(folder)?;
+        return Ok(Restored {
+            manifest,
+            aside: None,
+            replaced_events: None,
+        });
     }
-    restored
+    let _lock = may_replace(folder, (backup, &manifest.project), replace, now)?;
+    let replaced_events = match witness::read(&witness::beside(&Folder(folder.into()).database())) {
+        Ok(Stated::Head { head, .. }) => Some(head.seq),
+        _ => None,
+    };
+    let aside = take_place(&new, folder, "replaced", now)?;
+    Ok(Restored {
+        manifest,
+        aside: Some(aside),
+        replaced_events,
+    })
 }
 
 /// Copies a backup into a new folder and checks it there: the backup itself is only read.
@@ -221,13 +290,20 @@ fn copy_back(backup: &Path, part: &Path, now: u64) -> Result<Manifest> {
         ));
     }
     let database = Folder(part.to_path_buf()).database();
-    fs::copy(backup, &database).map_err(|error| Error::io(&database, &error))?;
+    let mut from = File::open(backup).map_err(|error| Error::io(backup, &error))?;
+    private_file(&database)
+        .and_then(|mut to| std::io::copy(&mut from, &mut to))
+        .map_err(|error| Error::io(&database, &error))?;
     let (project, log) = read_copy(&database).map_err(|error| error.named(backup))?;
     File::open(&database)
         .and_then(|file| file.sync_all())
-        .map_err(|error| Error::io(&database, &error))?;
-    sync_folder_of(&database)?;
-    let (events, chain) = (log.version(), hexadecimal(&log.head()));
+        .map_err(|error| Error::write(&database, &error))?;
+    let head = Head {
+        seq: log.version(),
+        chain: log.head(),
+    };
+    Witness::create(&witness::beside(&database), first_link(&project), head)?;
+    let (events, chain) = (log.version(), hex::encode(log.head()));
     Ok(Manifest {
         file: backup.to_path_buf(),
         project,
@@ -237,73 +313,39 @@ fn copy_back(backup: &Path, part: &Path, now: u64) -> Result<Manifest> {
     })
 }
 
-/// Gives a whole new folder its name; where another project had it is the answer.
-fn take_place(
-    part: &Path,
+/// Whether a project may be replaced by one of this backup. Nobody else may have it open meanwhile.
+fn may_replace(
     folder: &Path,
     (backup, id): (&Path, &str),
     replace: bool,
     now: u64,
-) -> Result<Option<PathBuf>> {
-    let named =
-        |from: &Path, to: &Path| fs::rename(from, to).map_err(|error| Error::io(to, &error));
-    if !folder.exists() {
-        named(part, folder)?;
-        return sync_folder_of(folder).map(|()| None);
-    }
+) -> Result<Lock> {
     let old = Folder(folder.to_path_buf());
     let refuse = |why: String| Err(Error::Restore(format!("{}: {why}", folder.display())));
-    if !old.database().is_file() {
+    if !old.looks_like_one() {
         return refuse(
-            "is there already and is no project. Nothing was changed. Choose another --project."
+            "is there already and is not a project. Nothing was changed. Choose another --project."
                 .into(),
         );
     }
     if !replace {
-        let next = "Choose another --project, or pass --replace: the old one is then kept aside.";
+        let next = "Choose another --project, or pass --replace: the old one is then kept under another name.";
         return refuse(format!("is there already. Nothing was changed. {next}"));
     }
-    // Nobody may have it open. A database too damaged to tell its id is kept aside like any other.
-    let _lock = Lock::take(&old, now)?;
+    // A database too damaged to tell its id is moved aside like any other.
+    let lock = Lock::take(&old, now)?;
     if let Some(other) = id_of(&old.database()).filter(|other| other != id) {
         return refuse(format!(
             "is another project ({other}) than {} was made of ({id}). Nothing was changed. Choose another --project.",
             backup.display()
         ));
     }
-    let aside = free_name(folder, now);
-    named(folder, &aside)?;
-    if let Err(error) = named(part, folder) {
-        named(&aside, folder)?;
-        return Err(error);
-    }
-    sync_folder_of(folder).map(|()| Some(aside))
-}
-
-/// `NAME.replaced-TIME.dial`, a name that is free.
-fn free_name(folder: &Path, now: u64) -> PathBuf {
-    let name = Folder(folder.to_path_buf()).name();
-    let numbered = |n: u32| match n {
-        0 => folder.with_file_name(format!(
-            "{name}.replaced-{}{}",
-            time::compact(now),
-            crate::ENDING
-        )),
-        _ => folder.with_file_name(format!(
-            "{name}.replaced-{}-{n}{}",
-            time::compact(now),
-            crate::ENDING
-        )),
-    };
-    (0..)
-        .map(numbered)
-        .find(|path| !path.exists())
-        .expect("some number is free")
+    Ok(lock)
 }
 
 /// The id and the log of a copy, everything checked.
 fn read_copy(file: &Path) -> Result<(String, Log)> {
-    let mut copy = Sqlite::open(file, Journal::Rollback)?;
+    let mut copy = Sqlite::open_copy(file)?;
     let project = copy.project().to_string();
     let log = Log::replay(&project, copy.read(0)?)?;
     Ok((project, log))
@@ -312,15 +354,7 @@ fn read_copy(file: &Path) -> Result<(String, Log)> {
 /// The id of a database, if it can be read; the file is not touched. The id is written once, when a project is made, so it
 /// does not stand in the log beside the database.
 fn id_of(database: &Path) -> Option<String> {
-    let path = database
-        .canonicalize()
-        .ok()?
-        .to_str()?
-        .replace('%', "%25")
-        .replace('?', "%3f")
-        .replace('#', "%23");
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    let connection = Connection::open_with_flags(format!("file:{path}?immutable=1"), flags).ok()?;
+    let connection = open_unchanged(database).ok()?;
     connection
         .query_row(
             "SELECT value FROM about WHERE name = 'project'",
@@ -328,6 +362,59 @@ fn id_of(database: &Path) -> Option<String> {
             |row| row.get(0),
         )
         .ok()
+}
+
+/// What a backup in a project says it holds.
+#[derive(Debug)]
+pub(crate) struct NewestBackup {
+    pub file: PathBuf,
+    pub project: String,
+    pub head: Head,
+}
+
+/// The newest backup beside a database that may be damaged, exchanged or gone: of the project of the database or of the
+/// witness, if there is one.
+pub(crate) fn newest_backup_beside(database: &Path) -> Option<NewestBackup> {
+    let (id, stated) = (id_of(database), witness::read(&witness::beside(database)));
+    let is_ours = |project: &str| {
+        let witnessed =
+            matches!(stated, Ok(Stated::Head { start, .. }) if start == first_link(project));
+        witnessed || id.as_deref() == Some(project)
+    };
+    let folder = parent_of(database);
+    newest_backup(folder, is_ours).or_else(|| newest_backup(folder, |_| true))
+}
+
+/// The backup in the folder of a project that holds most of it, of those that can be read. Names do not say which is the
+/// newest: the clock may have been wrong.
+pub(crate) fn newest_backup(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Option<NewestBackup> {
+    let backups = Folder(folder.to_path_buf()).backups();
+    let read = |name: String| {
+        let file = backups.join(name);
+        let connection = open_unchanged(&file).ok()?;
+        let head = |row: &rusqlite::Row<'_>| {
+            let seq = row.get::<_, i64>(0)? as u64;
+            Ok(Head {
+                seq,
+                chain: row.get(1)?,
+            })
+        };
+        let head = connection
+            .query_row("SELECT seq, chain FROM head", [], head)
+            .ok()?;
+        drop(connection);
+        Some(NewestBackup {
+            project: id_of(&file)?,
+            file,
+            head,
+        })
+    };
+    automatic(&backups)
+        .into_iter()
+        .chain(asked(&backups))
+        .filter_map(read)
+        .filter(|backup| is_ours(&backup.project))
+        .max_by_key(|backup| backup.head.seq)
 }
 
 /// The name of an automatic backup.
@@ -344,21 +431,24 @@ fn automatic(folder: &Path) -> Vec<String> {
                 .bytes()
                 .all(|byte| byte.is_ascii_digit() || byte == b'T' || byte == b'Z')
     };
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(is_time)
-        .collect();
+    let mut names = plain_files(folder);
+    names.retain(is_time);
     names.sort_unstable();
     names
 }
 
-/// A hidden name of this process in the same folder.
-fn beside(path: &Path, what: &str) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.{what}", std::process::id()))
+/// The backups that somebody asked a server for.
+fn asked(folder: &Path) -> Vec<String> {
+    let mut names = plain_files(folder);
+    names.retain(|name| name.starts_with(REQUESTED) && name.ends_with(BACKUP_ENDING));
+    names
 }
 
-fn hexadecimal(chain: &Chain) -> String {
-    chain.iter().map(|byte| format!("{byte:02x}")).collect()
+fn plain_files(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let plain = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    entries
+        .filter(plain)
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect()
 }

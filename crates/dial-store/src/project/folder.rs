@@ -2,22 +2,31 @@
 //!
 //! ```text
 //! NAME.dial/project.db          the database; with project.db-wal while it is open
+//!           head.witness        where its log ends, once more
 //!           graph.dialgraph     the graph, a cache
 //!           lock, holder.json   locked while a process has the project; who that is
-//!           server.json         address and token of a running server, for the owner only
+//!           server.json         address and token of a running server
+//!           place.json          which of several copies of the project this is
+//!           sessions.key        what the keys of browser sessions are derived from
 //!           backups/            automatic backups
+//!           aside/              copies of files that were damaged
 //! ```
+//!
+//! All of it is for the owner only.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, as_typed};
 use crate::log::sqlite::Journal;
+use crate::log::{wal, witness};
+use crate::project::part::Part;
 
 /// How the names of projects end.
-pub const ENDING: &str = ".dial";
+pub const PROJECT_ENDING: &str = ".dial";
 
 /// The paths inside a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,15 +48,80 @@ impl Folder {
         self.0.join("server.json")
     }
 
+    /// What is locked while a process has the project.
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.0.join("lock")
+    }
+
     /// Where automatic backups go.
     pub fn backups(&self) -> PathBuf {
         self.0.join("backups")
     }
 
+    /// Whether there is a project in it, its database or what is left without it.
+    pub fn looks_like_one(&self) -> bool {
+        self.database().is_file()
+            || witness::beside(&self.database()).is_file()
+            || wal::beside(&self.database()).is_file()
+            || self.backups().is_dir()
+    }
+
+    /// The folder of backups, made if it is not there.
+    ///
+    /// # Errors
+    /// What the disk fails with.
+    pub fn make_backups(&self) -> Result<PathBuf> {
+        let folder = self.backups();
+        private_folder(&folder)?;
+        // The first time its name must be as safe as that of the backup in it.
+        sync_folder_of(&folder)?;
+        Ok(folder)
+    }
+
+    /// Refuses what lies where a file of the project belongs and is none: reading a pipe would wait for ever, and a link leads
+    /// to a file that others may change.
+    pub(crate) fn check_plain(&self) -> Result<()> {
+        let database = self.database();
+        let own = [
+            wal::beside(&database),
+            wal::journal_beside(&database),
+            witness::beside(&database),
+            database,
+            self.graph(),
+            self.server(),
+            self.place_file(),
+            self.0.join("sessions.key"),
+            self.lock(),
+            self.holder(),
+        ];
+        for file in own {
+            let kind = match fs::symlink_metadata(&file).map(|found| found.file_type()) {
+                Ok(kind) if !kind.is_file() => kind,
+                _ => continue,
+            };
+            let what = match kind {
+                kind if kind.is_symlink() => "a link",
+                kind if kind.is_dir() => "a folder",
+                _ => "a pipe or a device",
+            };
+            let why = format!("is {what}, and no file of the project");
+            let next = "Move it away, and bring the file back if there was one (dial restore, or a copy of the folder).";
+            return Err(Error::place(&file, why, next));
+        }
+        Ok(())
+    }
+
+    /// Who has the project.
+    fn holder(&self) -> PathBuf {
+        self.0.join("holder.json")
+    }
+
     /// The name of the project.
     pub fn name(&self) -> String {
         let name = self.0.file_name().unwrap_or_default().to_string_lossy();
-        name.strip_suffix(ENDING).unwrap_or(&name).to_string()
+        name.strip_suffix(PROJECT_ENDING)
+            .unwrap_or(&name)
+            .to_string()
     }
 }
 
@@ -70,13 +144,9 @@ pub struct Lock {
 impl Lock {
     /// Takes a project, or says who has it.
     pub fn take(folder: &Folder, now: u64) -> Result<Lock> {
-        let (lock, holder) = (folder.0.join("lock"), folder.0.join("holder.json"));
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&lock);
-        let file = file.map_err(|error| Error::io(&lock, &error))?;
+        folder.check_plain()?;
+        let (lock, holder) = (folder.lock(), folder.holder());
+        let file = lock_file(&lock).map_err(|error| Error::io(&lock, &error))?;
         if file.try_lock().is_err() {
             let holder = match Holder::read(&holder) {
                 Some(Holder { pid, since }) => {
@@ -98,7 +168,9 @@ impl Lock {
         };
         // Only for the message: without it the lock holds all the same.
         let part = folder.0.join("holder.part");
-        let _ = fs::write(&part, serde_json::to_vec(&us).unwrap_or_default())
+        let _ = fs::remove_file(&part);
+        let _ = private_file(&part)
+            .and_then(|mut file| file.write_all(&serde_json::to_vec(&us).unwrap_or_default()))
             .and_then(|()| fs::rename(part, &holder));
         Ok(Lock { file, holder })
     }
@@ -114,8 +186,8 @@ impl Drop for Lock {
 }
 
 impl Holder {
-    /// Who has a project that is locked. Whoever has just locked it may not have said so yet, so that what is there is of a
-    /// process that is no more: then we look again, for a while.
+    /// Which process has locked a project. A process writes its name after it has taken the lock, so for a moment the file
+    /// may name one that has ended: then it is read again, for half a second.
     fn read(file: &Path) -> Option<Holder> {
         let look = || {
             fs::read(file)
@@ -137,18 +209,126 @@ impl Holder {
     }
 }
 
+/// The folder that something is in.
+pub(crate) fn parent_of(path: &Path) -> &Path {
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
 /// Makes the name of a file as safe as the file itself: syncs the folder it is in.
 pub(crate) fn sync_folder_of(file: &Path) -> Result<()> {
-    let parent = file
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let parent = parent_of(file);
     if cfg!(unix) {
         File::open(parent)
             .and_then(|parent| parent.sync_all())
             .map_err(|error| Error::io(parent, &error))?;
     }
     Ok(())
+}
+
+/// Files that are made so are for their owner only.
+fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+/// The file that is locked, made if it is not there.
+pub(crate) fn lock_file(path: &Path) -> std::io::Result<File> {
+    private(File::options().create(true).truncate(false).write(true)).open(path)
+}
+
+/// A new file for its owner only.
+pub(crate) fn private_file(path: &Path) -> std::io::Result<File> {
+    private(File::options().create_new(true).read(true).write(true)).open(path)
+}
+
+/// A folder for its owner only; one that is there is left as it is.
+pub(crate) fn private_folder(path: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        Err(error) if !path.is_dir() => Err(Error::io(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a file that another crate wrote one for its owner only.
+pub(crate) fn make_private(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+            .map_err(|error| Error::io(path, &error))?;
+    }
+    let _ = path;
+    Ok(())
+}
+
+/// What others on this machine may do with a project, if they may do anything.
+pub(crate) fn open_to_others(folder: &Path) -> Option<String> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(folder).ok()?.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Some(format!(
+                "{}: others on this machine may use it (mode {mode:04o}). Close it to them with: chmod -R go= {}",
+                folder.display(),
+                as_typed(folder)
+            ));
+        }
+    }
+    let _ = folder;
+    None
+}
+
+/// Copies a file to the folder `aside` beside it, under a name with the time.
+pub(crate) fn copy_aside(file: &Path) -> Result<PathBuf> {
+    let to = name_aside(file)?;
+    let failed = |error: std::io::Error| Error::io(&to, &error);
+    let copied = private_file(&to).and_then(|mut copy| {
+        std::io::copy(&mut File::open(file)?, &mut copy)?;
+        copy.sync_all()
+    });
+    copied.map_err(failed)?;
+    sync_folder_of(&to)?;
+    Ok(to)
+}
+
+/// The same, and the file is gone from where it was.
+pub(crate) fn move_aside(file: &Path) -> Result<PathBuf> {
+    let to = name_aside(file)?;
+    fs::rename(file, &to).map_err(|error| Error::io(&to, &error))?;
+    sync_folder_of(&to)?;
+    Ok(to)
+}
+
+/// Takes away copies that were not needed, and their folder if nothing else is in it.
+pub(crate) fn discard_aside(copies: &[PathBuf]) {
+    for copy in copies {
+        let _ = fs::remove_file(copy);
+        // Refused where there is more in it.
+        let _ = copy.parent().map(fs::remove_dir);
+    }
+}
+
+fn name_aside(file: &Path) -> Result<PathBuf> {
+    let folder = file.with_file_name("aside");
+    private_folder(&folder)?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let time = crate::time::compact(crate::time::Clock::new().now());
+    let numbered = |n: u32| match n {
+        0 => folder.join(format!("{name}.{time}")),
+        _ => folder.join(format!("{name}.{time}-{n}")),
+    };
+    let mut names = (0..).map(numbered);
+    Ok(names
+        .find(|path| !path.exists())
+        .expect("some number is free"))
 }
 
 /// Makes a new folder that appears whole or not at all: it is made beside its place and then named.
@@ -161,30 +341,21 @@ pub(crate) fn made_at_once(
         return Err(Error::place(
             folder,
             "is there already",
-            "Choose another name, or go on with the project.",
+            "Choose another name, or continue the project.",
         ));
     }
-    let parent = folder
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
     if journal == Journal::Wal {
-        check_file_system(parent)?;
+        check_file_system(parent_of(folder))?;
     }
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let part = parent.join(format!(".{name}.{}.part", std::process::id()));
-    fs::create_dir(&part).map_err(|error| Error::io(&part, &error))?;
-    let made = make(&part)
-        .and_then(|()| fs::rename(&part, folder).map_err(|error| Error::io(folder, &error)));
-    if let Err(error) = made {
-        // What could not be finished is ours to take away: nothing in it was ever acknowledged.
-        let _ = fs::remove_dir_all(&part);
-        return Err(error);
-    }
+    // What could not be finished goes away with the part: nothing in it was ever acknowledged.
+    let part = Part::beside(folder)?;
+    private_folder(&part.content())?;
+    make(&part.content())?;
+    fs::rename(part.content(), folder).map_err(|error| Error::io(folder, &error))?;
     sync_folder_of(folder)
 }
 
-/// Space that an import leaves to the labels that people will give.
+/// Space that an import and a requested backup leave to the labels that people will give.
 pub const RESERVE: u64 = 256 << 20;
 
 /// Refuses what would take so many bytes where the reserve is then touched (S3). Where the free space is not known, all is

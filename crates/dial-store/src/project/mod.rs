@@ -6,49 +6,56 @@
 //!
 //! Several submissions share a transaction (group commit); each gets its own answer. When the disk fails, the state goes
 //! back to what the disk is known to hold: everything is closed, opened again and read again, and only then is anything
-//! more written.
+//! more written. When a file beside the database was deleted or replaced, what was acknowledged is still in memory: it is
+//! written again, and then the submission is tried once more.
 
+pub(crate) mod part;
 pub(crate) mod folder;
+pub(crate) mod place;
+pub(crate) mod exchange;
 pub(crate) mod backup;
+pub(crate) mod recovery;
+pub(crate) mod reading;
 pub(crate) mod pool_changes;
 pub(crate) mod save;
-pub(crate) mod opened_pool;
+pub(crate) mod prepared_pool;
+pub(crate) mod snapshot;
 
-use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::decision::{Decision, Receipt, Submission};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, as_typed};
 use crate::log::Log;
 use crate::log::memory::Memory;
+use crate::log::opening::with_ways_out;
 use crate::log::record::{Chain, Entry, Record};
 use crate::log::sqlite::{Journal, Sqlite};
-use crate::log::store::{Lease, Store, Wanted};
+use crate::log::store::{Lease, Store};
 use crate::log::submit::{submit, submit_in};
+use crate::log::witness::{self, Stated};
 use crate::project::folder::{Folder, Lock};
+use crate::project::snapshot::{Items, Snapshot};
 use crate::recipe::Recipe;
 
 /// A project that is open.
 pub struct Project {
-    folder: Option<Folder>,
+    folder: Option<Arc<Folder>>,
     /// In a mutex, though only `&mut self` uses it, so that many may read the log: a connection is for one thread at a time.
     store: Mutex<Box<dyn Store>>,
-    project: String,
-    log: Log,
-    items: Items,
+    project: Arc<str>,
+    log: Arc<Log>,
+    /// An earlier state of the log, brought up to date and changed in its place while somebody reads that.
+    spare: Option<Arc<Log>>,
+    items: Arc<Items>,
     lock: Option<Lock>,
     /// What went wrong when the store was to be opened again.
-    trouble: Option<String>,
-}
-
-/// The ids of the items.
-#[derive(Clone, Debug, PartialEq)]
-enum Items {
-    Rows(usize),
-    Named(HashSet<String>),
+    trouble: Option<Arc<str>>,
+    /// What is worth saying about how it was found.
+    notes: Vec<String>,
 }
 
 impl Project {
@@ -74,24 +81,20 @@ impl Project {
     /// Not a project (S5), an unsafe file system (S6), open elsewhere (S7), damaged (S9), too new (S12).
     pub fn open(folder: &Path, journal: Journal, now: u64) -> Result<Project> {
         let paths = Folder(folder.to_path_buf());
-        if !paths.database().is_file() {
-            let why = if folder.exists() {
-                "is not a project: it has no project.db"
-            } else {
-                "there is no such project"
-            };
-            return Err(Error::place(
-                folder,
-                why,
-                "Give the folder of a project, or make one with dial new.",
-            ));
-        }
+        check_there(&paths)?;
+        // First, so that whoever finds it locked can ask the server that has it, wherever it lies.
+        let lock = Lock::take(&paths, now)?;
         if journal == Journal::Wal {
             folder::check_file_system(folder)?;
         }
-        let lock = Lock::take(&paths, now)?;
-        let store = Sqlite::open(&paths.database(), journal)?;
-        Project::on(Box::new(store), Some(paths), Some(lock))
+        let mut store = Sqlite::open(&paths.database(), journal)?;
+        let mut notes = store.take_notes();
+        notes.extend(folder::open_to_others(folder));
+        let database = paths.database();
+        let mut project = Project::on(Box::new(store), Some(paths), Some(lock))
+            .map_err(|error| with_ways_out(error, &database))?;
+        project.notes = notes;
+        Ok(project)
     }
 
     /// A project on any store.
@@ -101,17 +104,24 @@ impl Project {
         lock: Option<Lock>,
     ) -> Result<Project> {
         let log = read_log(&mut *store)?;
-        let items = read_items(&mut *store, &log)?;
-        let project = store.project().to_string();
+        let items = Arc::new(read_items(&mut *store, &log)?);
+        let project = store.project().into();
         Ok(Project {
-            folder,
+            folder: folder.map(Arc::new),
             store: Mutex::new(store),
             project,
-            log,
+            log: Arc::new(log),
+            spare: None,
             items,
             lock,
             trouble: None,
+            notes: Vec::new(),
         })
+    }
+
+    /// Whether it is a copy in memory of a project that cannot be written to where it lies.
+    pub(crate) fn is_only_read(&self) -> bool {
+        self.folder.is_some() && self.lock.is_none()
     }
 
     /// A project in memory: the records of another one, if there are any, and the ids of its items (none: row numbers).
@@ -130,7 +140,12 @@ impl Project {
 
     /// Where it lies.
     pub fn folder(&self) -> Option<&Folder> {
-        self.folder.as_ref()
+        self.folder.as_deref()
+    }
+
+    /// What is worth saying about how it was found, one sentence each; once.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     /// Its id.
@@ -141,6 +156,31 @@ impl Project {
     /// Its state.
     pub fn log(&self) -> &Log {
         &self.log
+    }
+
+    /// Its state of this moment, to be read for as long as it takes: what is stored meanwhile changes another copy.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            folder: self.folder.clone(),
+            id: Arc::clone(&self.project),
+            log: Arc::clone(&self.log),
+            items: Arc::clone(&self.items),
+            trouble: self.trouble.clone(),
+        }
+    }
+
+    /// The log, to be changed, and the items. While somebody reads the log another copy of it takes its place: the one before,
+    /// brought up to date, so that nothing is copied as a whole unless that one is still read too.
+    fn log_mut(&mut self) -> (&mut Log, &Items) {
+        if Arc::get_mut(&mut self.log).is_none() {
+            let mut spare = self.spare.take();
+            let free = spare.as_mut().and_then(Arc::get_mut);
+            let followed = free.is_some_and(|free| free.follow(&self.log));
+            let next = spare.filter(|_| followed);
+            let next = next.unwrap_or_else(|| Arc::new(Log::clone(&self.log)));
+            self.spare = Some(std::mem::replace(&mut self.log, next));
+        }
+        (Arc::make_mut(&mut self.log), &self.items)
     }
 
     /// Whether the pool has an item.
@@ -166,18 +206,37 @@ impl Project {
     pub fn submit(&mut self, submissions: &[Submission], now: u64) -> Vec<Result<Receipt>> {
         self.mend();
         let start = self.log.version();
-        let (log, items) = (&mut self.log, &self.items);
-        let answers: Vec<Result<Receipt>> = submissions
+        match self.attempt(submissions, now) {
+            Ok(answers) => return answers,
+            Err(error) if !error.is_about_a_file() => {
+                return self.after_failure(error, start, submissions);
+            }
+            Err(error) => {
+                // A file was deleted or replaced under us. If what it held could be written again, so can this.
+                self.log_mut().0.cut(start);
+                if self.recover().is_err() {
+                    return self.after_failure(error, start, submissions);
+                }
+            }
+        }
+        let start = self.log.version();
+        match self.attempt(submissions, now) {
+            Ok(answers) => answers,
+            Err(error) => self.after_failure(error, start, submissions),
+        }
+    }
+
+    /// Takes submissions and stores them.
+    fn attempt(&mut self, submissions: &[Submission], now: u64) -> Result<Vec<Result<Receipt>>> {
+        let start = self.log.version();
+        let (log, items) = self.log_mut();
+        let answers = submissions
             .iter()
             .map(|submission| submit(log, submission, &|item| items.has(item), now))
             .collect();
-        match self
-            .store_from(start)
-            .and_then(|()| self.follow_recipe(start))
-        {
-            Ok(()) => answers,
-            Err(error) => self.after_failure(error, start, submissions),
-        }
+        self.store_from(start)?;
+        self.follow_recipe(start)?;
+        Ok(answers)
     }
 
     /// Whether submissions would be taken one after the other. Nothing is stored.
@@ -185,7 +244,7 @@ impl Project {
     /// # Errors
     /// What the first of them that is refused would be refused with.
     pub fn would_take(&self, submissions: &[Submission]) -> Result<()> {
-        let (mut log, items) = (self.log.clone(), &self.items);
+        let (mut log, items) = (Log::clone(&self.log), &self.items);
         submissions
             .iter()
             .try_for_each(|one| submit(&mut log, one, &|item| items.has(item), 0).map(|_| ()))
@@ -207,14 +266,14 @@ impl Project {
     ) -> Result<Vec<Receipt>> {
         self.mend();
         let start = self.log.version();
-        let (log, items) = (&mut self.log, &self.items);
+        let (log, items) = self.log_mut();
         let each = submissions
             .iter()
             .map(|one| submit_in(log, one, &|item| items.has(item), now, group));
         let receipts = match each.collect::<Result<Vec<Receipt>>>() {
             Ok(receipts) => receipts,
             Err(error) => {
-                self.log.cut(start);
+                self.log_mut().0.cut(start);
                 return Err(error);
             }
         };
@@ -234,7 +293,7 @@ impl Project {
             .iter()
             .any(|record| matches!(record.entry, Entry::Recipe(_)))
         {
-            self.items = read_items(&mut **self.store.get_mut(), &self.log)?;
+            self.items = Arc::new(read_items(&mut **self.store.get_mut(), &self.log)?);
         }
         Ok(())
     }
@@ -256,7 +315,7 @@ impl Project {
         start: u64,
         submissions: &[Submission],
     ) -> Vec<Result<Receipt>> {
-        self.log.cut(start);
+        self.log_mut().0.cut(start);
         let error = match self.recover() {
             Ok(()) => error,
             // A file that is gone or damaged says more than that the write failed.
@@ -269,7 +328,7 @@ impl Project {
         let answer = |submission: &Submission| match self.log.submission(&submission.key) {
             // A commit that failed may have reached the disk.
             Some(_) => submit(
-                &mut self.log.clone(),
+                &mut Log::clone(&self.log),
                 submission,
                 &|item| items.has(item),
                 0,
@@ -282,7 +341,8 @@ impl Project {
     /// After a failure of the disk: opens the store again and reads everything again.
     pub fn recover(&mut self) -> Result<()> {
         let recovered = self.read_again();
-        self.trouble = recovered.as_ref().err().map(Error::to_string);
+        let trouble = recovered.as_ref().err().map(Error::to_string);
+        self.trouble = trouble.map(Arc::from);
         recovered
     }
 
@@ -299,7 +359,10 @@ impl Project {
     }
 
     fn read_again(&mut self) -> Result<()> {
-        self.store().reopen()?;
+        let (log, store) = (Arc::clone(&self.log), self.store.get_mut());
+        let reopened = store.reopen(&log);
+        drop(log);
+        reopened?;
         let log = read_log(self.store())?;
         // What was acknowledged must be there.
         let known = self.log.version() as usize;
@@ -310,24 +373,22 @@ impl Project {
                 what: "events that were acknowledged are gone".into(),
                 readable: log.version(),
                 total: known.to_string(),
+                next: Error::RESTORE.into(),
             });
         }
-        self.items = read_items(self.store(), &log)?;
-        self.log = log;
+        self.items = Arc::new(read_items(self.store(), &log)?);
+        (self.log, self.spare) = (Arc::new(log), None);
         Ok(())
     }
 
     /// Closes the store in order and gives the project up. What is sent afterwards is refused.
     pub fn close(&mut self) {
+        // What a deleted file held is in memory still, and only there once the store is closed.
+        if self.trouble.is_some() || self.store().check().is_err() {
+            let _ = self.recover();
+        }
         self.store().close();
         self.lock = None;
-    }
-
-    /// Leases an item to somebody.
-    pub fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>> {
-        self.mend();
-        let leased = self.store().lease(wanted);
-        self.recovered(leased)
     }
 
     /// After a failure of the disk opens the store again. What the failure was is the answer; whether the store works again
@@ -339,11 +400,17 @@ impl Project {
         done
     }
 
-    /// All leases.
+    /// The leases that were kept, those that are over included.
     pub fn leases(&mut self) -> Result<Vec<Lease>> {
-        self.mend();
         let leases = self.store().leases();
         self.recovered(leases)
+    }
+
+    /// Keeps the leases of this moment in place of those kept before, so that a restart knows them.
+    pub fn keep_leases(&mut self, leases: &[Lease]) -> Result<()> {
+        self.mend();
+        let kept = self.store().keep_leases(leases);
+        self.recovered(kept)
     }
 
     /// Takes another pool, or the same one embedded again: its recipe and its ids.
@@ -384,6 +451,64 @@ impl Project {
     }
 }
 
+impl Drop for Project {
+    fn drop(&mut self) {
+        if self.lock.is_some() {
+            self.close();
+        }
+    }
+}
+
+/// Refuses a folder without a database, and says what there is instead.
+fn check_there(paths: &Folder) -> Result<()> {
+    let folder = &paths.0;
+    paths.check_plain()?;
+    match std::fs::metadata(paths.database()) {
+        Ok(there) if there.is_file() => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            return Err(Error::io(folder, &error));
+        }
+        _ => {}
+    }
+    if paths.looks_like_one() {
+        let held = match witness::read(&witness::beside(&paths.database())) {
+            Ok(Stated::Head { head, .. }) => format!(", which held {} events", head.seq),
+            _ => String::new(),
+        };
+        let next = match backup::newest_backup_beside(&paths.database()) {
+            Some(backup) => format!(
+                "Its newest backup holds {} events: dial restore {} --project {} --replace.",
+                backup.head.seq,
+                as_typed(&backup.file),
+                as_typed(folder)
+            ),
+            None => "There is no backup in the folder. Bring the file back.".into(),
+        };
+        return Err(Error::place(
+            folder,
+            format!("its project.db is gone{held}"),
+            next,
+        ));
+    }
+    if folder.exists() {
+        let why = "is not a project: it has no project.db";
+        let next = "Give the folder of a project, or make one with dial new.";
+        return Err(Error::place(folder, why, next));
+    }
+    let beside = exchange::beside(folder);
+    let next = match &beside[..] {
+        [] => "Give the folder of a project, or make one with dial new.".to_string(),
+        some => {
+            let names: Vec<String> = some.iter().map(|path| path.display().to_string()).collect();
+            format!(
+                "Beside it lie {}, put there by dial restore or dial recover: rename the one you want.",
+                names.join(" and ")
+            )
+        }
+    };
+    Err(Error::place(folder, "there is no such project", next))
+}
+
 /// Everything of a new project, in its folder.
 fn make(
     folder: &Path,
@@ -410,17 +535,6 @@ fn make(
     Ok(())
 }
 
-impl Items {
-    fn has(&self, item: &str) -> bool {
-        match self {
-            Items::Rows(n) => item
-                .parse::<usize>()
-                .is_ok_and(|row| row < *n && row.to_string() == item),
-            Items::Named(ids) => ids.contains(item),
-        }
-    }
-}
-
 fn read_log(store: &mut dyn Store) -> Result<Log> {
     let records = store.read(0)?;
     Log::replay(store.project(), records)
@@ -430,13 +544,7 @@ fn read_log(store: &mut dyn Store) -> Result<Log> {
 fn name_of_items(recipe: &Recipe) -> String {
     let recipe = serde_json::to_vec(recipe).expect("a recipe is plain data");
     let digest = Sha256::digest(recipe);
-    format!(
-        "items/{}",
-        digest[..16]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    )
+    format!("items/{}", hex::encode(&digest[..16]))
 }
 
 /// Keeps the ids, behind their digest: the chain of the log does not cover them.
@@ -468,6 +576,7 @@ fn kept_ids(store: &mut dyn Store, log: &Log) -> Result<Option<Vec<String>>> {
             what: "the list of its items is not what was written".into(),
             readable: log.version(),
             total: log.version().to_string(),
+            next: Error::RESTORE.into(),
         });
     }
     Ok(None)

@@ -8,7 +8,8 @@ use dial_data::Fault;
 
 use crate::error::{Error, Result};
 use crate::project::Project;
-use crate::project::opened_pool::Material;
+use crate::project::prepared_pool::PreparedPool;
+use crate::recipe::Recipe;
 
 /// The name under which the rows that may be asked are kept: a byte for each, 0 or 1.
 pub const ASKABLE: &str = "askable";
@@ -39,10 +40,10 @@ impl Project {
     /// # Errors
     /// A project that does not say what its pool is (S9), a pool that is not where it was (I5) or that lost rows nobody can
     /// name (I7), what reading the pool and building the graph may fail with.
-    pub fn material(&mut self, control: &Control, now: u64) -> Result<(Material, Vec<String>)> {
+    pub fn prepared(&mut self, control: &Control, now: u64) -> Result<(PreparedPool, Vec<String>)> {
         let Some(folder) = self.folder().cloned() else {
             return Err(Error::Submission(
-                "a project in memory has no pool of its own. Save it first.".into(),
+                "a project in memory has no pool file. Save the project first.".into(),
             ));
         };
         let Some(recipe) = self.log().recipe().cloned() else {
@@ -55,6 +56,7 @@ impl Project {
                 what,
                 readable: 0,
                 total: "an unknown number".into(),
+                next: Error::RESTORE.into(),
             });
         };
         let mut notes = Vec::new();
@@ -65,38 +67,38 @@ impl Project {
                 dial::METHOD_VERSION
             ));
         }
-        let mut material =
-            Material::open(&recipe, &folder, control).map_err(|error| match error {
+        let mut prepared =
+            PreparedPool::open(&recipe, &folder, control).map_err(|error| match error {
                 Error::Data(dial_data::Error {
                     place,
-                    fault: Fault::Missing,
+                    fault: Fault::Missing | Fault::MissingPool,
                 }) => Error::PoolGone {
                     place,
                     project: folder.0.display().to_string(),
                 },
                 other => other,
             })?;
-        notes.extend(self.notice(&material, now)?);
-        if let Some(mut askable) = self.kept_askable(material.pool.matrix.n)? {
-            if let Some(known) = &material.engine.askable {
+        notes.extend(self.notice(&prepared, now)?);
+        if let Some(mut askable) = self.kept_askable(prepared.pool.matrix.n)? {
+            if let Some(known) = &prepared.engine.askable {
                 askable
                     .iter_mut()
                     .zip(known.iter())
                     .for_each(|(row, known)| *row &= known);
             }
-            material.engine.askable = Some(Arc::new(askable));
+            prepared.engine.askable = Some(Arc::new(askable));
         }
-        if let Err(error) = material.keep_graph(&folder, control) {
+        if let Err(error) = prepared.keep_graph(&folder, control) {
             notes.push(format!(
                 "the graph could not be kept and will be built again: {error}"
             ));
         }
-        Ok((material, notes))
+        Ok((prepared, notes))
     }
 
     /// Takes note of a pool that is not what it was.
-    fn notice(&mut self, material: &Material, now: u64) -> Result<Option<String>> {
-        let (ids, rows) = (&material.pool.ids, material.pool.matrix.n);
+    fn notice(&mut self, prepared: &PreparedPool, now: u64) -> Result<Option<String>> {
+        let (ids, rows) = (&prepared.pool.ids, prepared.pool.matrix.n);
         let before = self.item_ids()?;
         let numbered = before
             .iter()
@@ -106,9 +108,10 @@ impl Project {
             Some(ids) => *ids == before,
             None => before.len() == rows && numbered,
         };
-        if same && !material.changed {
+        if same && !prepared.changed {
             return Ok(None);
         }
+        let described_anew = same && described_anew(self.log().recipe(), &prepared.recipe);
         let by_row = ids.is_none() && numbered;
         if by_row && rows < before.len() {
             return Err(Error::RowsGone {
@@ -117,7 +120,7 @@ impl Project {
             });
         }
         self.change_pool(
-            material.recipe.clone(),
+            prepared.recipe.clone(),
             ids.as_deref(),
             crate::random_id()?,
             now,
@@ -130,14 +133,22 @@ impl Project {
             .count();
         let lost = match gone {
             0 => "all labels are kept".to_string(),
-            1 => "labels are kept, also 1 label whose items are gone".to_string(),
-            gone => format!("labels are kept, also {gone} labels whose items are gone"),
+            1 => "all labels are kept, including 1 for an item no longer in the pool".to_string(),
+            gone => {
+                format!("all labels are kept, including {gone} for items no longer in the pool")
+            }
         };
         let what = if rows == before.len() {
-            "its features or ids are others"
+            "with other features or ids"
         } else {
-            "its rows are others"
+            "with other rows"
         };
+        if described_anew {
+            return Ok(Some(format!(
+                "this version describes texts in another way than the version that the project was made with, so the graph was \
+                 built again and questions may differ; {lost}."
+            )));
+        }
         let lost = if by_row {
             format!("{lost}, by the number of their rows")
         } else {
@@ -148,4 +159,11 @@ impl Project {
             before.len()
         )))
     }
+}
+
+/// Whether the features were made from texts by another version of the description; recipes name it since version 2. A graph
+/// that was given does not depend on it.
+fn described_anew(before: Option<&Recipe>, now: &Recipe) -> bool {
+    let version = before.and_then(|recipe| recipe.text_features);
+    now.text_features.is_some() && now.text_features != version && now.graph.is_none()
 }

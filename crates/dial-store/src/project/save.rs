@@ -50,7 +50,7 @@ impl Project {
         let (known, mine) = (there.log().version() as usize, self.log());
         if there.id() != self.id() || mine.records().get(..known) != Some(there.log().records()) {
             return Err(Error::Restore(format!(
-                "{}: holds another project, or labels that are not known here. Nothing was changed. Open it and go on \
+                "{} holds another project, or labels that are not known here. Nothing was changed. Open it and go on \
                  from there, or choose another folder.",
                 folder.display()
             )));

@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! settled    share of the pool that is labelled, or whose class has a probability of at least 0.9
-//! accuracy   foretold from the labels, each left out in turn (`dial::belief::calibration::Reader`)
-//! bins       labels left out, sorted by the probability of the class foretold and cut into bins of equal counts
+//! accuracy   estimated from the labels, each left out in turn (`dial::belief::calibration::Readout`)
+//! bins       labels left out, sorted by the probability of the predicted class and cut into bins of equal counts
 //! audit      of labels whose item was drawn at random: was the class believed before the answer right?
 //!            (Wilson's interval: it is honest also at 0 and at 100 %)
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dial::belief::calibration::Accuracy;
-use dial::session::view::Odds;
+use dial::session::view::LeaveOneOut;
 use dial::{Change, ClassId, View};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -46,6 +46,10 @@ pub struct Estimates {
     /// The accuracy to expect on what is not labelled.
     #[schema(value_type = Option<Interval>, required)]
     pub accuracy: Option<Accuracy>,
+    /// Why there is no such accuracy, where there is none: in a sentence.
+    #[serde(default)]
+    #[schema(required)]
+    pub no_accuracy: Option<String>,
     /// The accuracy as measured on items drawn at random, and on how many.
     #[schema(value_type = Option<(Interval, usize)>, required)]
     pub audit: Option<(Accuracy, usize)>,
@@ -104,14 +108,16 @@ impl Estimates {
         let classes = view.classes().len();
         let Facts {
             classes: told,
+            names,
             audit,
         } = facts;
-        let classes_met = view
-            .classes()
-            .iter()
-            .filter(|class| told.contains(class))
-            .count();
+        let unmet = view.classes().iter().filter(|class| !told.contains(class));
+        let unmet: Vec<&str> = unmet
+            .map(|class| names.get(class).map_or("?", String::as_str))
+            .collect();
+        let classes_met = classes - unmet.len();
         let (settled, accuracy) = (view.settled(SETTLED), view.accuracy());
+        let no_accuracy = accuracy.is_none().then(|| no_accuracy(view, &unmet));
         let labelled = view.labelled().len();
         let mut estimates = Estimates {
             version,
@@ -122,18 +128,19 @@ impl Estimates {
             settled,
             flips,
             accuracy,
+            no_accuracy,
             audit,
             advice: Advice {
                 verdict: Verdict::Begin,
                 reasons: Vec::new(),
             },
         };
-        estimates.advice = estimates.advise(TARGET, view.open().is_empty());
+        estimates.advice = estimates.advise(TARGET, &unmet, view.open().is_empty());
         estimates
     }
 
-    /// Whether to go on, for a wanted accuracy.
-    fn advise(&self, target: f64, all_asked: bool) -> Advice {
+    /// Whether to go on, for a wanted accuracy; these classes have no label.
+    fn advise(&self, target: f64, unmet: &[&str], all_asked: bool) -> Advice {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let best = self
             .audit
@@ -141,25 +148,27 @@ impl Estimates {
             .filter(|(_, count)| *count >= 30)
             .map(|(audit, _)| *audit)
             .or(self.accuracy);
-        let missing = self.classes - self.classes_met;
+        let missing = unmet.len();
         let mut reasons = Vec::new();
-        if missing > 0 {
-            reasons.push(match missing {
-                1 => "One class has no label yet.".to_string(),
-                many => format!("{many} classes have no label yet."),
-            });
+        if missing > 0 && (self.accuracy.is_some() || self.no_accuracy.is_none()) {
+            reasons.push(format!("{} no label yet.", named(unmet)));
         }
-        match best {
-            Some(Accuracy { mean, low, high }) => {
+        if let Some(Accuracy { mean, low, high }) = best {
+            reasons.push(format!(
+                "The accuracy is estimated at {} ({} to {}).",
+                percent(mean),
+                percent(low),
+                percent(high)
+            ));
+            if low < target && !all_asked {
                 reasons.push(format!(
-                    "The accuracy is estimated at {} ({} to {}).",
-                    percent(mean),
-                    percent(low),
-                    percent(high)
+                    "You may stop when the lower end of this interval reaches {}; it is at {} now.",
+                    percent(target),
+                    percent(low)
                 ));
             }
-            None => reasons.push("There are too few labels to estimate the accuracy.".into()),
         }
+        reasons.extend(self.no_accuracy.clone());
         // While a class is missing, everything counts for the others.
         if missing == 0 {
             reasons.push(format!(
@@ -193,7 +202,54 @@ impl Estimates {
     }
 }
 
-/// Labels left out whose foretold class was about as probable: how probable, and how often right.
+/// The fewest labels that an accuracy is estimated from.
+const MIN_LABELS_FOR_ACCURACY: usize = 10;
+
+/// Why there is no accuracy; these classes have no label.
+fn no_accuracy(view: &View<'_>, unmet: &[&str]) -> String {
+    if view.open().is_empty() {
+        return "Nothing is left whose class would be predicted.".into();
+    }
+    if !unmet.is_empty() {
+        let next = match unmet.len() {
+            1 => "Label an item of it, or delete the class if it is not in the data.",
+            _ => "Label an item of each, or delete the classes that are not in the data.",
+        };
+        let named = named(unmet);
+        return format!("{named} no label yet, so the accuracy cannot be estimated. {next}");
+    }
+    match view.leave_one_out().len() {
+        few if few < MIN_LABELS_FOR_ACCURACY => {
+            let now = match few {
+                0 => "none can".to_string(),
+                1 => "1 can".to_string(),
+                many => format!("{many} can"),
+            };
+            format!(
+                "The accuracy is estimated once {MIN_LABELS_FOR_ACCURACY} labels can be predicted by another label of their class; now {now}."
+            )
+        }
+        _ => "Calibration is off in this project: no accuracy is estimated.".into(),
+    }
+}
+
+/// `cat has`, `cat and dog have`, `cat, dog, owl and 4 more classes have`.
+fn named(classes: &[&str]) -> String {
+    const NAMED: usize = 4;
+    match classes {
+        [] => "no class has".into(),
+        [one] => format!("{one} has"),
+        [first @ .., last] if classes.len() <= NAMED => {
+            format!("{} and {last} have", first.join(", "))
+        }
+        all => {
+            let first = all[..NAMED - 1].join(", ");
+            format!("{first} and {} more classes have", all.len() - NAMED + 1)
+        }
+    }
+}
+
+/// Labels left out whose predicted class was about as probable: how probable, and how often right.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Bin {
     /// The smallest probability.
@@ -212,10 +268,10 @@ pub struct Bin {
 const BINS: (usize, usize) = (10, 5);
 
 /// How probabilities keep their promise: labels left out in bins of equal counts (which differ by one at most).
-pub fn calibration(odds: &[Odds]) -> Vec<Bin> {
-    let mut all: Vec<(f64, bool)> = odds
+pub fn calibration(left_out: &[LeaveOneOut]) -> Vec<Bin> {
+    let mut all: Vec<(f64, bool)> = left_out
         .iter()
-        .map(|odds| (odds.surest, odds.told == odds.foretold))
+        .map(|one| (one.confidence, one.label == one.expected))
         .collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let bins = if all.is_empty() {
@@ -245,6 +301,8 @@ pub fn calibration(odds: &[Odds]) -> Vec<Bin> {
 pub struct Facts {
     /// The classes that have a label.
     classes: BTreeSet<ClassId>,
+    /// The names of all classes.
+    names: BTreeMap<ClassId, String>,
     /// The accuracy as measured on items drawn at random, and on how many.
     audit: Option<(Accuracy, usize)>,
 }
@@ -252,27 +310,32 @@ pub struct Facts {
 impl Facts {
     /// What a log says.
     pub fn of(log: &Log) -> Facts {
-        let labels = log
-            .labels()
-            .labelled()
-            .flat_map(|item| log.labels().labels_of(item));
+        let labels = log.labels().labelled();
+        let labels = labels.flat_map(|item| log.labels_of(item));
         let classes = labels
             .flat_map(|(_, classes)| classes)
-            .map(|(class, _)| log.resolved(*class))
+            .map(|(class, _)| class)
             .collect();
+        let live = log.labels().classes().into_iter();
+        let names = live.map(|class| (class, log.class_name(class).to_string()));
         Facts {
             classes,
+            names: names.collect(),
             audit: audit(log),
         }
     }
 }
 
-/// The share of random questions whose answer was foretold, with its interval. Only the first answer of a person for an item
+/// The share of random questions whose answer was predicted, with its interval. Only the first answer of a person for an item
 /// counts: what was believed before a later one knew the first.
 fn audit(log: &Log) -> Option<(Accuracy, usize)> {
     let (mut right, mut all) = (0usize, 0usize);
     let mut seen = BTreeSet::new();
-    for record in log.records().iter().filter(|record| record.remark.audit) {
+    for record in log
+        .records()
+        .iter()
+        .filter(|record| record.provenance.audit)
+    {
         let Some(Change::Label { item, .. }) = record.change() else {
             continue;
         };
@@ -289,12 +352,12 @@ fn audit(log: &Log) -> Option<(Accuracy, usize)> {
 
 /// The class believed before an answer, and the class that this person calls the item now.
 fn judged(log: &Log, record: &Record) -> Option<(ClassId, ClassId)> {
-    let predicted = record.remark.predicted?;
+    let predicted = record.provenance.predicted?;
     let Some(Change::Label { item, .. }) = record.change() else {
         return None;
     };
-    match log.label_of(item, &record.annotator)? {
-        [(told, _)] => Some((log.resolved(predicted), log.resolved(*told))),
+    match log.label_of(item, &record.annotator)?[..] {
+        [(told, _)] => Some((log.resolved(predicted), told)),
         _ => None,
     }
 }
@@ -328,24 +391,40 @@ mod tests {
     }
 
     #[test]
+    fn classes_are_named_while_they_are_few() {
+        let all = ["a", "b", "c", "d", "e"];
+        let words: Vec<String> = (1..=5).map(|count| named(&all[..count])).collect();
+        assert_eq!(
+            words,
+            [
+                "a has",
+                "a and b have",
+                "a, b and c have",
+                "a, b, c and d have",
+                "a, b, c and 2 more classes have"
+            ]
+        );
+    }
+
+    #[test]
     fn bins_by_hand() {
         // Eleven labels of probabilities 0.40, 0.44, ... 0.80, right from 0.56 on: bins of 5 and 6.
-        let label = |i: u32| Odds {
+        let label = |i: u32| LeaveOneOut {
             node: dial::NodeId(i),
-            told: ClassId(0),
-            foretold: ClassId(u16::from(i < 4)),
+            label: ClassId(0),
+            expected: ClassId(u16::from(i < 4)),
             probability: 0.1,
-            surest: 0.4 + 0.04 * f64::from(i),
+            confidence: 0.4 + 0.04 * f64::from(i),
         };
-        let odds: Vec<Odds> = (0..11).rev().map(label).collect();
-        let bins = calibration(&odds);
+        let left_out: Vec<LeaveOneOut> = (0..11).rev().map(label).collect();
+        let bins = calibration(&left_out);
         assert_eq!(bins.iter().map(|bin| bin.count).collect::<Vec<_>>(), [5, 6]);
         assert_eq!((bins[0].low, bins[0].right, bins[1].right), (0.4, 0.2, 1.0));
         assert!(
             (bins[0].mean - 0.48).abs() < 1e-12 && (bins[1].high - 0.8).abs() < 1e-12,
             "{bins:?}"
         );
-        assert_eq!(calibration(&odds[..3]).len(), 1);
+        assert_eq!(calibration(&left_out[..3]).len(), 1);
         assert!(calibration(&[]).is_empty());
     }
 
@@ -363,6 +442,7 @@ mod tests {
             settled: 0.5,
             flips,
             accuracy: accuracy.map(|(low, mean, high)| Accuracy { mean, low, high }),
+            no_accuracy: None,
             audit: None,
             advice: Advice {
                 verdict: Verdict::Begin,
@@ -373,11 +453,11 @@ mod tests {
 
     #[test]
     fn advice_follows_the_interval() {
-        let verdict = |accuracy, missing, flips| {
-            estimates(accuracy, missing, flips)
-                .advise(0.95, false)
-                .verdict
+        let names = ["cat", "dog", "owl"];
+        let advise = |accuracy, missing, flips| {
+            estimates(accuracy, missing, flips).advise(0.95, &names[..missing], false)
         };
+        let verdict = |accuracy, missing, flips| advise(accuracy, missing, flips).verdict;
         assert_eq!(verdict(None, 0, None), Verdict::GoOn);
         assert_eq!(verdict(Some((0.8, 0.9, 0.95)), 0, None), Verdict::GoOn);
         assert_eq!(verdict(Some((0.9, 0.96, 0.99)), 0, None), Verdict::Soon);
@@ -388,8 +468,16 @@ mod tests {
         assert_eq!(verdict(Some((0.96, 0.98, 0.99)), 0, None), Verdict::Stop);
         assert_eq!(verdict(Some((0.96, 0.98, 0.99)), 1, None), Verdict::GoOn);
         assert_eq!(
-            estimates(None, 2, None).advise(0.95, true).verdict,
+            estimates(None, 2, None)
+                .advise(0.95, &names[..2], true)
+                .verdict,
             Verdict::Stop
         );
+        // Until it says stop it says when that would be.
+        let reasons = |accuracy| advise(accuracy, 0, None).reasons.join(" ");
+        let when =
+            "You may stop when the lower end of this interval reaches 95 %; it is at 82 % now.";
+        assert!(reasons(Some((0.82, 0.9, 0.95))).contains(when));
+        assert!(!reasons(Some((0.96, 0.98, 0.99))).contains("You may stop when"));
     }
 }

@@ -5,7 +5,7 @@ use dial::{ClassId, Prediction};
 use crate::log::Log;
 
 /// Below this evidence an item counts as unexplored.
-const HEARD: f64 = 0.05;
+const UNEXPLORED_EVIDENCE: f64 = 0.05;
 
 /// From this probability on a class is probable, and not one of two.
 const PROBABLE: f64 = 0.8;
@@ -15,7 +15,7 @@ pub fn why(log: &Log, prediction: &Prediction, classes: &[ClassId]) -> String {
     if !prediction.reached {
         return "No label reaches this item yet.".into();
     }
-    if prediction.evidence < HEARD {
+    if prediction.evidence < UNEXPLORED_EVIDENCE {
         return "Unexplored: the labels so far say little about this part of the pool.".into();
     }
     let mut order: Vec<usize> = (0..prediction.probabilities.len()).collect();
@@ -34,7 +34,7 @@ pub fn why(log: &Log, prediction: &Prediction, classes: &[ClassId]) -> String {
         }
         [first, ..] => {
             format!(
-                "Probably {} ({}), and many items like it hang on the answer.",
+                "Probably {} ({}), and the answer affects many similar items.",
                 name(*first),
                 percent(*first)
             )
@@ -46,7 +46,7 @@ pub fn why(log: &Log, prediction: &Prediction, classes: &[ClassId]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::record::{Entry, Record, Remark};
+    use crate::log::record::{Entry, Provenance, Record};
     use dial::Change;
 
     #[test]
@@ -58,7 +58,7 @@ mod tests {
                 name: name.into(),
             });
             let seq = id as u64 + 1;
-            let (key, annotator, remark) = (None, String::new(), Remark::default());
+            let (key, annotator, provenance) = (None, String::new(), Provenance::default());
             log.append(Record {
                 seq,
                 key,
@@ -66,7 +66,7 @@ mod tests {
                 annotator,
                 group: 0,
                 entry,
-                remark,
+                provenance,
             })
             .unwrap();
         }

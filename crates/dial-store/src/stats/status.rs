@@ -1,14 +1,16 @@
 //! How a project stands, from its log alone: no pool is opened for it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::exchange::import::Contradiction;
+use crate::exchange::import::{Contradiction, contradictions};
+use crate::log::Log;
 use crate::log::record::Entry;
-use crate::project::Project;
+use crate::project::snapshot::Snapshot;
+use crate::stats::counts::Counts;
 use crate::stats::estimate::Estimates;
 
 /// How a project stands.
@@ -38,11 +40,11 @@ pub struct Status {
     pub skipped: usize,
     /// Items that are left out.
     pub excluded: usize,
-    /// The live classes.
+    /// The live classes, in the order in which people see them.
     pub classes: Vec<ClassCount>,
     /// The annotators.
     pub annotators: Vec<AnnotatorCount>,
-    /// Answers that wait for somebody to decide.
+    /// The unresolved conflicts.
     pub conflicts: Vec<Conflict>,
     /// Items whose labels differ.
     pub disagreements: Vec<Contradiction>,
@@ -77,7 +79,7 @@ pub struct AnnotatorCount {
     pub labels: usize,
 }
 
-/// An answer that waits for somebody to decide.
+/// An unresolved conflict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Conflict {
     /// Its place in the log.
@@ -90,33 +92,14 @@ pub struct Conflict {
     pub code: String,
     /// The label that stood, the label that came.
     #[schema(value_type = (String, String))]
-    pub said: [String; 2],
+    pub labels: [String; 2],
 }
 
 impl Status {
-    /// Of a project.
-    pub fn of(project: &Project) -> Status {
+    /// Of a project at a moment.
+    pub fn of(project: &Snapshot) -> Status {
         let log = project.log();
-        let live = log.live_labels();
-        let live: Vec<_> = live
-            .iter()
-            .filter(|label| !log.labels().marks_of(label.item).1)
-            .collect();
-        let (mut by_class, mut by_annotator) = (BTreeMap::new(), BTreeMap::new());
-        for label in &live {
-            // Of equal weights the first.
-            let most = label
-                .classes
-                .iter()
-                .rev()
-                .max_by(|a, b| a.1.total_cmp(&b.1))
-                .map(|(class, _)| *class);
-            most.into_iter()
-                .for_each(|class| *by_class.entry(class).or_insert(0usize) += 1);
-            *by_annotator
-                .entry(label.annotator.to_string())
-                .or_insert(0usize) += 1;
-        }
+        let counts = Counts::of(log);
         let (mut skipped, mut excluded) = (0, 0);
         for item in log.labels().closed() {
             let marks = log.labels().marks_of(item);
@@ -127,7 +110,7 @@ impl Status {
         let class = |id: &dial::ClassId| ClassCount {
             id: id.0,
             name: log.class_name(*id).into(),
-            labels: by_class.get(id).copied().unwrap_or(0),
+            labels: counts.of_class(*id),
         };
         Status {
             name: project
@@ -144,17 +127,18 @@ impl Status {
                 .recipe()
                 .and_then(|recipe| recipe.reading.labels_file.clone()),
             items: log.recipe().map_or(0, |recipe| recipe.items),
-            labelled: labelled.len(),
-            labels: live.len(),
+            labelled: counts.labelled,
+            labels: counts.labels,
             skipped,
             excluded,
-            classes: log.labels().classes().iter().map(class).collect(),
-            annotators: by_annotator
+            classes: log.labels().classes_in_order().iter().map(class).collect(),
+            annotators: counts
+                .annotators
                 .into_iter()
                 .map(|(name, labels)| AnnotatorCount { name, labels })
                 .collect(),
-            conflicts: conflicts(project),
-            disagreements: project.contradictions(&labelled),
+            conflicts: conflicts(log),
+            disagreements: contradictions(log, &labelled),
             version: log.version(),
             last: log.records().last().map(|record| record.time),
             estimates: None,
@@ -162,20 +146,20 @@ impl Status {
     }
 }
 
-fn conflicts(project: &Project) -> Vec<Conflict> {
+fn conflicts(log: &Log) -> Vec<Conflict> {
     let one = |record: &crate::log::record::Record| match &record.entry {
-        Entry::Parked {
+        Entry::Conflict {
             change: dial::Change::Label { item, .. },
             code,
-            said,
+            labels,
         } => Some(Conflict {
             seq: record.seq,
             annotator: record.annotator.clone(),
             item: item.clone(),
             code: code.clone(),
-            said: said.clone(),
+            labels: labels.clone(),
         }),
         _ => None,
     };
-    project.log().parked().filter_map(one).collect()
+    log.conflicts().filter_map(one).collect()
 }

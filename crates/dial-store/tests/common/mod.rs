@@ -74,10 +74,7 @@ pub fn streamed(seed: u64, n: u64) -> Submission {
     submission(
         &key,
         annotator,
-        Decision::from(Change::Label {
-            item: n.to_string(),
-            classes,
-        }),
+        Decision::from(Change::label(n.to_string(), classes)),
     )
 }
 

@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use dial_store::{Error, Journal, Project, Receipt, Submission};
 
 use crate::common::{new_project, stream_length, streamed};
+use crate::verbs::{self, Verb};
 
 /// What a child is to do. It goes through the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,15 +25,27 @@ pub enum Task {
     Migrate,
     /// Fills the disk it is on.
     Fill,
+    /// Puts a backup in the place of the project.
+    Replace,
+    /// Opens the project to read it.
+    Read,
+    /// Cuts the power of verbs on a file system of its own; see [`crate::image`].
+    Image,
+    /// Does what [`crate::verbs`] names, by its number, on the disk that is the folder.
+    Verb,
 }
 
-const TASKS: [(&str, Task); 6] = [
+const TASKS: [(&str, Task); 10] = [
     ("write", Task::Write),
     ("insist", Task::Insist),
     ("create", Task::Create),
     ("hold", Task::Hold),
     ("migrate", Task::Migrate),
     ("fill", Task::Fill),
+    ("replace", Task::Replace),
+    ("read", Task::Read),
+    ("image", Task::Image),
+    ("verb", Task::Verb),
 ];
 
 const JOURNALS: [(&str, Journal); 3] = [
@@ -95,7 +108,8 @@ fn number(name: &str) -> u64 {
     std::env::var(format!("DIAL_CHILD_{name}")).map_or(0, |value| value.parse().unwrap())
 }
 
-fn say(text: &str) {
+/// Tells the parent, who hears it even if we are killed at once.
+pub fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(format!("> {}\n", text.replace('\n', "\n> ")).as_bytes())
         .and_then(|()| out.flush())
@@ -125,6 +139,12 @@ fn child() {
         Task::Hold => hold(folder, journal),
         Task::Migrate => crate::migration::die_half_way(folder, journal),
         Task::Fill => crate::full::fill(folder, journal),
+        Task::Replace => crate::replacing::replace(folder),
+        Task::Read => say(&crate::readonly::read(folder)),
+        Task::Image => {
+            crate::image::cut_again_and_again(folder, number("CUTS"), number("DROP") == 1)
+        }
+        Task::Verb => verbs::run(Verb::ALL[number("VERB") as usize], folder),
     }
 }
 
@@ -214,7 +234,7 @@ fn hold(folder: &Path, journal: Journal) {
 
 /// What a child said about its labels: `ack` with places, `fail` with codes, in order.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct Report {
     /// Keys with the places they got.
     pub acks: HashMap<String, u64>,
     /// Keys that failed, with the code.
@@ -223,7 +243,7 @@ pub struct Said {
     pub others: Vec<String>,
 }
 
-impl Said {
+impl Report {
     /// Takes one line.
     pub fn take(&mut self, line: &str) {
         let words: Vec<&str> = line.splitn(4, ' ').collect();

@@ -7,8 +7,8 @@ use dial::seed::{Purpose, Random};
 use dial_store::Journal;
 
 use crate::common::count;
-use crate::kill::{Victim, copy_folder};
-use crate::power::{Left, cut, shim};
+use crate::kill::Victim;
+use crate::power::{CUTS, shim};
 
 /// What came of many cuts.
 struct Toll {
@@ -20,20 +20,19 @@ struct Toll {
 fn cut_again_and_again(journal: Journal, cuts: u64, seed: u64, shim: &Path) -> Toll {
     let mut victim = Victim::new(seed, journal);
     let mut random = Random::new(seed, Purpose::User, 1);
-    let synced = victim.place.path().canonicalize().unwrap().join("synced");
     let mut toll = Toll { acked: 0, lost: 0 };
     for round in 0..cuts {
-        // The disk holds everything that is there now.
-        let _ = std::fs::remove_dir_all(&synced);
-        copy_folder(&victim.folder, &synced);
-        let disk = [
-            ("LD_PRELOAD", shim),
-            ("DIAL_SHIM_FOLDER", victim.folder.as_path()),
-            ("DIAL_SHIM_SYNCED", &synced),
-        ];
-        let life = victim.live(&mut random, &disk);
-        let left = [Left::Synced, Left::Mixed][round as usize % 2];
-        cut(&victim.folder, &synced, left, &mut random);
+        victim.disk.settle();
+        let watching = victim.disk.watching(shim);
+        let watching: Vec<_> = watching
+            .iter()
+            .map(|(name, path)| (*name, path.as_path()))
+            .collect();
+        let life = victim.live(&mut random, &watching);
+        // The project and its folder were there before: the names of its files and their bytes may be lost.
+        victim
+            .disk
+            .cut(CUTS[round as usize % CUTS.len()], &mut random);
         let stored = victim.look(&life);
         toll.acked += life.acked - victim.stored;
         toll.lost += life.acked.saturating_sub(stored);

@@ -6,7 +6,7 @@ use std::process::Output;
 
 use dial_store::{Journal, Project};
 
-use crate::child::{Said, Task, command};
+use crate::child::{Report, Task, command};
 use crate::common::{count, new_project, stream_length, streamed};
 use crate::power::shim;
 
@@ -50,7 +50,7 @@ fn run(
     labels: u64,
     shim: &Path,
     (n, fault): (u64, Fault),
-) -> (Said, Output) {
+) -> (Report, Output) {
     let mut command = command(task, folder, journal, &[("seed", SEED), ("count", labels)]);
     command
         .env("LD_PRELOAD", shim)
@@ -67,17 +67,17 @@ fn run(
         command.env("DIAL_SHIM_LASTING", "1");
     }
     let output = command.spawn().unwrap().wait_with_output().unwrap();
-    let mut said = Said::default();
+    let mut report = Report::default();
     String::from_utf8_lossy(&output.stdout)
         .lines()
         .filter_map(|line| line.strip_prefix("> "))
-        .for_each(|line| said.take(line));
+        .for_each(|line| report.take(line));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success() && !errors.contains("panicked"),
         "call {n}, {fault:?}: {errors}"
     );
-    (said, output)
+    (report, output)
 }
 
 /// Whether a code is right for what the shim did.
@@ -103,30 +103,33 @@ fn sweep(journal: Journal, calls: u64) {
             let place = tempfile::tempdir().unwrap();
             let folder = place.path().canonicalize().unwrap().join("faulty.dial");
             drop(new_project(&folder, journal));
-            let (said, output) = run(Task::Insist, &folder, journal, labels, shim, (n, fault));
+            let (report, output) = run(Task::Insist, &folder, journal, labels, shim, (n, fault));
             let hit = String::from_utf8_lossy(&output.stderr).into_owned();
             reached += u64::from(hit.contains("shim: "));
-            refused += said.fails.len();
-            let unopened = said
+            refused += report.fails.len();
+            let unopened = report
                 .others
                 .iter()
                 .filter_map(|line| line.strip_prefix("unopened "));
-            let codes = said.fails.iter().map(|(_, code)| code.as_str());
+            let codes = report.fails.iter().map(|(_, code)| code.as_str());
             codes
                 .chain(unopened)
                 .for_each(|code| check_code(code, fault, &hit));
             // A fault that passes is got over by sending again; a write that stops half-way is not even seen.
             if !fault.lasting || fault.error == "SHORT" {
                 assert_eq!(
-                    said.acks.len() as u64,
+                    report.acks.len() as u64,
                     labels,
-                    "call {n}, {fault:?}: {said:?}"
+                    "call {n}, {fault:?}: {report:?}"
                 );
-                assert!(said.others.iter().any(|line| line == "done"), "{said:?}");
+                assert!(
+                    report.others.iter().any(|line| line == "done"),
+                    "{report:?}"
+                );
             }
             let mut project = Project::open(&folder, journal, 4_000).unwrap();
             let stored = stream_length(SEED, project.log().records());
-            for (key, seq) in &said.acks {
+            for (key, seq) in &report.acks {
                 let records = project
                     .log()
                     .submission(key)
@@ -176,8 +179,8 @@ fn a_project_is_made_whole_or_not_at_all() {
             let place = tempfile::tempdir().unwrap();
             let parent = place.path().canonicalize().unwrap();
             let folder = parent.join("new.dial");
-            let (said, output) = run(Task::Create, &folder, Journal::Wal, 0, shim, (n, fault));
-            let error = said
+            let (report, output) = run(Task::Create, &folder, Journal::Wal, 0, shim, (n, fault));
+            let error = report
                 .others
                 .iter()
                 .find_map(|line| line.strip_prefix("uncreated "));
@@ -190,7 +193,7 @@ fn a_project_is_made_whole_or_not_at_all() {
                 assert_eq!(stream_length(SEED, project.log().records()), 0);
                 made += 1;
             } else {
-                assert!(error.is_some(), "{said:?}");
+                assert!(error.is_some(), "{report:?}");
                 assert_eq!(
                     std::fs::read_dir(&parent).unwrap().count(),
                     0,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use dial_store::{Journal, Project};
+use dial_store::{Folder, Journal, Project};
 
 use crate::child::{Task, command};
 use crate::common::{new_project, stream_length, streamed};
@@ -13,6 +13,10 @@ pub fn fill(folder: &Path, journal: Journal) {
     let ballast = folder.parent().unwrap().join("ballast");
     std::fs::write(&ballast, vec![7u8; 400 << 10]).unwrap();
     let mut project = new_project(folder, journal);
+    // A backup that somebody asks for would take the space that is kept for labels.
+    let refused = Folder(folder.into()).asked_backup(2_000).unwrap_err();
+    assert_eq!(refused.code(), "S3", "{refused}");
+    assert!(refused.to_string().contains("kept for labels"), "{refused}");
     let mut acked = 0;
     let error = loop {
         match project.submit_one(streamed(41, acked), 2_000) {

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use dial::seed::{Purpose, Random};
 use dial_store::{Journal, Project};
 
-use crate::child::{Said, Task, command, kill, lines};
+use crate::child::{Report, Task, command, kill, lines};
 use crate::common::{count, new_project, stream_length, streamed};
+use crate::power::Disk;
+use crate::verbs::{Start, Verb, check};
 
 /// A project with a writer that dies again and again.
 pub struct Victim {
     /// Holds everything.
-    pub place: tempfile::TempDir,
+    pub disk: Disk,
     /// The project.
     pub folder: PathBuf,
     /// How the writer opens it.
@@ -34,11 +36,11 @@ pub struct Life {
 
 impl Victim {
     pub fn new(seed: u64, journal: Journal) -> Victim {
-        let place = tempfile::tempdir().unwrap();
-        let folder = place.path().canonicalize().unwrap().join("victim.dial");
+        let disk = Disk::new();
+        let folder = disk.root().join("victim.dial");
         drop(new_project(&folder, journal));
         Victim {
-            place,
+            disk,
             folder,
             journal,
             seed,
@@ -60,23 +62,23 @@ impl Victim {
         let wanted = 1 + random.below(12);
         let pause = std::time::Duration::from_micros(random.below(6_000) as u64);
         let mut lines = lines(child.stdout.take().unwrap());
-        let mut said = Said::default();
+        let mut report = Report::default();
         let mut groups = 0;
         while groups < wanted {
             let line = lines
                 .next()
                 .unwrap_or_else(|| panic!("the writer stopped: {}", errors(&mut child)));
-            said.take(&line);
-            groups = said.acks.len() / group as usize;
+            report.take(&line);
+            groups = report.acks.len() / group as usize;
         }
         std::thread::sleep(pause);
         kill(&mut child);
-        lines.for_each(|line| said.take(&line));
+        lines.for_each(|line| report.take(&line));
         // Acknowledged are the next labels of the stream, in order.
-        let acked = self.stored + said.acks.len() as u64;
+        let acked = self.stored + report.acks.len() as u64;
         for n in self.stored..acked {
             assert!(
-                said.acks.contains_key(&streamed(self.seed, n).key),
+                report.acks.contains_key(&streamed(self.seed, n).key),
                 "label {n} was acknowledged"
             );
         }
@@ -86,7 +88,7 @@ impl Victim {
     /// Looks at a copy, so that the next writer finds what the dead one left: the labels stored, after a retry of what was
     /// in flight.
     pub fn look(&self, life: &Life) -> u64 {
-        let copy = self.place.path().join("copy.dial");
+        let copy = self.disk.beside("copy.dial");
         copy_folder(&self.folder, &copy);
         let mut project = Project::open(&copy, self.journal, 4_000).unwrap();
         let stored = stream_length(self.seed, project.log().records());
@@ -123,14 +125,18 @@ fn errors(child: &mut std::process::Child) -> String {
     std::io::read_to_string(child.stderr.take().unwrap()).unwrap_or_default()
 }
 
-/// Copies the files of a folder.
+/// Copies a folder with all that is in it.
 pub fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from)
         .unwrap()
         .map(|entry| entry.unwrap().path())
     {
-        std::fs::copy(&entry, to.join(entry.file_name().unwrap())).unwrap();
+        let to = to.join(entry.file_name().unwrap());
+        match entry.is_dir() {
+            true => copy_folder(&entry, &to),
+            false => drop(std::fs::copy(&entry, to).unwrap()),
+        }
     }
 }
 
@@ -163,4 +169,70 @@ fn a_killed_writer_loses_nothing() {
 #[test]
 fn a_killed_writer_loses_nothing_with_a_rollback_journal() {
     kill_again_and_again(Journal::Rollback, count("DIAL_KILLS", 15).div_ceil(3));
+}
+
+/// Whatever is done, and whenever it is killed: what was acknowledged is there, and nothing is half there.
+#[test]
+fn no_killed_verb_leaves_anything_half_done() {
+    let starts: Vec<Start> = Verb::ALL.into_iter().map(Start::new).collect();
+    let mut random = Random::new(6, Purpose::User, 0);
+    // How long a verb takes, found by letting it end.
+    let mut longest = vec![None; starts.len()];
+    let (kills, mut in_time, mut wrong) = (3 * count("DIAL_KILLS", 15), 0, Vec::new());
+    for round in 0..kills {
+        let at = round as usize % starts.len();
+        let (start, disk) = (&starts[at], Disk::new());
+        let began = std::time::Instant::now();
+        let mut child = start.on(&disk.root()).spawn().unwrap();
+        match longest[at] {
+            None => drop(child.wait().unwrap()),
+            Some(longest) => {
+                std::thread::sleep(std::time::Duration::mul_f64(longest, random.uniform()))
+            }
+        }
+        longest[at].get_or_insert(began.elapsed());
+        in_time += u64::from(child.try_wait().unwrap().is_none());
+        kill(&mut child);
+        let said: Vec<String> = lines(child.stdout.take().unwrap()).collect();
+        wrong.extend(
+            check(start.verb, &disk.root(), &said)
+                .err()
+                .map(|fault| format!("{:?}: {fault}", start.verb)),
+        );
+    }
+    println!(
+        "{kills} processes of {} verbs, {in_time} of them killed before their end, {} wrong",
+        starts.len(),
+        wrong.len()
+    );
+    assert!(
+        wrong.is_empty(),
+        "{} of {kills}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Not a test: how long a label takes from being sent to being acknowledged, one at a time.
+#[test]
+#[ignore = "a measurement"]
+fn how_long_a_label_takes() {
+    // On a real disk: the folder for temporary files may be in memory.
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut project = new_project(&place.path().join("p.dial"), Journal::Wal);
+    let mut times: Vec<f64> = (0..count("DIAL_LABELS", 2_000))
+        .map(|n| {
+            let (label, start) = (streamed(1, n), std::time::Instant::now());
+            project.submit_one(label, 2_000).unwrap();
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| times[(share * (times.len() - 1) as f64) as usize];
+    println!(
+        "median {:.3} ms, 90 % {:.3} ms, 99 % {:.3} ms",
+        at(0.5),
+        at(0.9),
+        at(0.99)
+    );
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use dial_store::{Journal, Project, restore};
+use dial_store::{Folder, Journal, Project, restore};
 
 use crate::{NOW, label, made, send};
 
@@ -114,7 +114,7 @@ fn nothing_is_overwritten_unasked() {
             .code(),
         "S5"
     );
-    // With replace the old one, which knows more, is kept aside.
+    // With replace the old one, which knows more, is kept under another name.
     let restored = restore(&at("b"), &at("p.dial"), true, NOW).unwrap();
     let aside = restored.aside.unwrap();
     let (old, new) = (
@@ -221,4 +221,30 @@ fn one_backup_a_day_and_seven_of_them() {
     assert_eq!(names(&folder), kept.chain(others).collect());
     let last = folder.join("20231123T221320Z.dialbackup");
     restore(&last, &place.path().join("q.dial"), false, NOW).unwrap();
+}
+
+#[test]
+fn requested_backups_are_limited_in_number_and_never_deleted() {
+    let place = tempfile::tempdir().unwrap();
+    let (mut project, _) = made(&place.path().join("p.dial"), &["a", "b"]);
+    let folder = Folder(place.path().join("p.dial"));
+    for _ in 0..30 {
+        let file = folder.asked_backup(NOW).unwrap();
+        project.copy(&file).unwrap().finish(NOW).unwrap();
+    }
+    let before = names(&folder.backups());
+    assert_eq!(before.len(), 30, "{before:?}");
+    let refused = folder.asked_backup(NOW).unwrap_err();
+    assert_eq!(refused.code(), "S11");
+    assert!(
+        refused
+            .to_string()
+            .contains("30 requested backups are there already"),
+        "{refused}"
+    );
+    assert_eq!(names(&folder.backups()), before);
+    // The automatic one is another matter.
+    assert!(project.backup_if_due(NOW).unwrap().is_some());
+    fs::remove_file(folder.backups().join(before.first().unwrap())).unwrap();
+    folder.asked_backup(NOW).unwrap();
 }

@@ -48,7 +48,7 @@ fn tables_of_every_shape() {
             .records()
             .last()
             .unwrap()
-            .remark
+            .provenance
             .source
             .clone();
         assert_eq!(source.as_deref(), Some("gold.csv"));
@@ -127,7 +127,7 @@ fn what_does_not_fit_is_listed_and_nothing_is_imported() {
             "line 2: label says \"b\", labels says \"a\"",
         ),
         (
-            "{\"id\":\"item 20\",\"label\":\"a 0.9, b 0.9\",\"annotator\":\"x\",\"mark\":null,\"labels\":[{\"annotator\":\"x\",\"classes\":[[\"a\",0.9],[\"b\",0.9]]}]}\n",
+            "{\"id\":\"item 20\",\"label\":null,\"annotator\":\"x\",\"mark\":null,\"labels\":[{\"annotator\":\"x\",\"classes\":[[\"a\",0.9],[\"b\",0.9]]}]}\n",
             "sum to more than 1",
         ),
     ];

@@ -3,13 +3,14 @@
 mod backups;
 mod exports;
 mod imports;
+mod recovery;
 
 use std::path::Path;
 
 use dial::{ClassId, Config, Control};
 use dial_data::{Pool, ReadOptions};
 use dial_store::{
-    Decision, Export, Journal, Material, Project, Receipt, Recipe, Result, Share, Submission,
+    Decision, Export, Journal, PreparedPool, Project, Receipt, Recipe, Result, Share, Submission,
 };
 
 /// A time to go by.
@@ -44,7 +45,7 @@ pub fn pool() -> Pool {
 }
 
 /// A new project of that pool, and what its sessions work on.
-pub fn made(folder: &Path, classes: &[&str]) -> (Project, Material) {
+pub fn made(folder: &Path, classes: &[&str]) -> (Project, PreparedPool) {
     let control = Control::new();
     let recipe = Recipe {
         config: Config {
@@ -53,7 +54,7 @@ pub fn made(folder: &Path, classes: &[&str]) -> (Project, Material) {
         },
         ..Recipe::new("builtin:moons:60", ReadOptions::default())
     };
-    let material = Material::of(pool(), &recipe, None, &control).unwrap();
+    let prepared = PreparedPool::of(pool(), &recipe, None, &control).unwrap();
     let mut first: Vec<Decision> = classes
         .iter()
         .map(|name| Decision::AddClass {
@@ -61,22 +62,22 @@ pub fn made(folder: &Path, classes: &[&str]) -> (Project, Material) {
         })
         .collect();
     first.push(Decision::from(
-        material
+        prepared
             .engine
-            .settle(classes.len().max(2), &control)
+            .fix_prior(classes.len().max(2), &control)
             .unwrap(),
     ));
-    let ids = material.pool.ids.clone();
+    let ids = prepared.pool.ids.clone();
     let project = Project::create(
         folder,
         Journal::Wal,
-        &material.recipe,
+        &prepared.recipe,
         ids.as_deref(),
         first,
         NOW,
     )
     .unwrap();
-    (project, material)
+    (project, prepared)
 }
 
 /// Sends decisions of somebody under a key.
@@ -105,20 +106,21 @@ pub fn label(item: &str, classes: &[(u16, f64)]) -> Decision {
     Decision::Label {
         item: item.into(),
         classes: classes.iter().map(share).collect(),
+        adjudicates: false,
     }
 }
 
 /// Everything that is known.
-pub fn export(project: &Project, material: &Material) -> Export {
+pub fn export(project: &Project, prepared: &PreparedPool) -> Export {
     let control = Control::new();
-    let session = material
+    let session = prepared
         .engine
         .resume(project.log().labels().events().to_vec(), &control)
         .unwrap();
     let view = session.view(&control).unwrap();
     Export::new(
         project.log(),
-        material.pool.ids.as_deref().unwrap(),
+        prepared.pool.ids.as_deref().unwrap(),
         Some(&view),
     )
 }

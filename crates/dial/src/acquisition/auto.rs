@@ -6,10 +6,10 @@
 //! S(x) = Σ_z G(x, z) D(z) / G(x, x)            coverage: the doubt that a label at x would speak to
 //! ```
 //!
-//! with the classes evened out (`class_balance`), as in the belief that `auto` ends with.
+//! with the classes balanced (`class_balance`), as in the belief that `auto` ends with.
 //!
 //! Why: a label at x with K(x, z) = k takes, in expectation over the belief at z, the share (k/(β + k))² off the Gini risk
-//! 1 - Σ p² of z (`field` has the closed form for the variance). So a question is worth the risk it reaches, weighed by how
+//! 1 - Σ p² of z (`field` has the closed form for the variance). So the value of a question is the risk it reaches, weighed by how
 //! far it reaches. The exact sum needs the column of every x; S stands in for it, linear in K, so that one solve with D as
 //! right-hand side gives it for all x together. G(x, z)/G(x, x) is K(x, z) but for the minimum of the column, which K takes off: next to
 //! nothing on a pool with clusters, while on a small graph with strong weights S is about twice what K would give. With
@@ -31,41 +31,43 @@ use crate::error::{Error, Result};
 use crate::ids::NodeId;
 use crate::propagation::Propagation;
 
-/// Doubt times the root of coverage, on the kernel that spreads the labels.
+/// Doubt times the root of coverage, on the propagation that spreads the labels.
 #[derive(Clone)]
 pub struct Auto<'a> {
-    kernel: Arc<dyn Propagation + 'a>,
+    propagation: Arc<dyn Propagation + 'a>,
     /// What spread values are divided by.
-    peaks: Arc<Vec<f64>>,
+    inverse_diagonal: Arc<Vec<f64>>,
 }
 
-/// Evidence from which on a class is believed in when a batch supposes answers, in labels.
-const HEARD: f64 = 0.02;
+/// A batch assumes the predicted class as the answer from this much evidence on, in labels.
+const ASSUMED_EVIDENCE: f64 = 0.02;
 
-/// Up to so many classes nothing is allocated per node.
-const MOST: usize = 64;
+/// With at most this many classes nothing is allocated per node.
+const MAX_STACK_CLASSES: usize = 64;
 
 impl<'a> Auto<'a> {
-    /// Questions for labels that this kernel spreads.
+    /// Questions for labels that this propagation spreads.
     ///
     /// # Errors
-    /// A kernel that has no [`Propagation::spread`]; what a solve may fail with.
-    pub fn new(kernel: Arc<dyn Propagation + 'a>, control: &Control) -> Result<Auto<'a>> {
-        let peaks = kernel.peaks(control)?.ok_or_else(refusal)?;
+    /// A propagation that has no [`Propagation::spread`]; what a solve may fail with.
+    pub fn new(propagation: Arc<dyn Propagation + 'a>, control: &Control) -> Result<Auto<'a>> {
+        let inverse_diagonal = propagation.inverse_diagonal(control)?.ok_or_else(refusal)?;
         Ok(Auto {
-            kernel,
-            peaks: Arc::new(peaks),
+            propagation,
+            inverse_diagonal: Arc::new(inverse_diagonal),
         })
     }
 }
 
-fn spread(kernel: &dyn Propagation, values: &[f64], control: &Control) -> Result<Vec<f64>> {
-    kernel.spread(values, control)?.ok_or_else(refusal)
+fn spread(propagation: &dyn Propagation, values: &[f64], control: &Control) -> Result<Vec<f64>> {
+    propagation.spread(values, control)?.ok_or_else(refusal)
 }
 
+/// What `auto` cannot do without.
+pub(crate) const NEEDS: &str = "--acquisition auto needs Poisson propagation with tau above 0. Choose a score such as variance.";
+
 fn refusal() -> Error {
-    let want = "another one here: auto needs Poisson propagation with a tau above 0";
-    Error::setting("acquisition", want, "auto")
+    Error::Incompatible(NEEDS.into())
 }
 
 /// α with the evidence of every class times its weight. Certified estimates may lie a little below 0, and no weight may
@@ -88,30 +90,35 @@ fn doubt(alpha: &[f64]) -> f64 {
 
 /// What `auto` goes with: a prior that vanishes beside any evidence, and τ as a multiple of the mean degree. Both were
 /// measured; anything from 1e-5 to 1e-3 and from 0.02 to 0.05 is nearly as good.
-pub const PRIOR: f64 = 1e-4;
+pub const AUTO_PRIOR: f64 = 1e-4;
 /// τ over the mean degree.
 pub const TAU_PER_DEGREE: f64 = 0.03;
 
 impl Acquisition for Auto<'_> {
     fn prior(&self) -> Option<f64> {
-        Some(PRIOR)
+        Some(AUTO_PRIOR)
     }
 
-    fn supposes(&self) -> bool {
+    fn assumes_answers(&self) -> bool {
         true
     }
 
-    /// As if the answer were the class believed in, or one of its own where nothing was heard yet: a last plane, which all
+    /// Assumes that the answer is the predicted class, or a class of its own where there is no evidence yet: a last plane, which all
     /// such answers of a batch share, so that there is no border between them.
-    fn suppose(&self, now: &Situation<'_>, field: &mut DirichletField, node: NodeId) -> Result<()> {
-        let column = self.kernel.columns(&[node], &now.control())?.remove(0);
-        let weights = class_balance::weights(field, class_balance::HALF);
+    fn assume_answer(
+        &self,
+        now: &Situation<'_>,
+        field: &mut DirichletField,
+        node: NodeId,
+    ) -> Result<()> {
+        let column = self.propagation.columns(&[node], &now.control())?.remove(0);
+        let weights = class_balance::weights(field, class_balance::AUTO_POWER);
         let heard = |class: usize| weights[class] * field.plane(class)[node.index()];
-        let believed =
+        let predicted =
             (0..field.n_classes()).max_by(|&a, &b| heard(a).total_cmp(&heard(b)).then(b.cmp(&a)));
         let own = now.field.n_classes();
-        let answer = believed
-            .filter(|&class| heard(class) > HEARD * self.kernel.source_value())
+        let answer = predicted
+            .filter(|&class| heard(class) > ASSUMED_EVIDENCE * self.propagation.source_value())
             .unwrap_or(own);
         if answer == own {
             field.resize_classes(own + 1);
@@ -122,19 +129,24 @@ impl Acquisition for Auto<'_> {
 
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
         let (weights, prior) = (
-            class_balance::weights(now.field, class_balance::HALF),
+            class_balance::weights(now.field, class_balance::AUTO_POWER),
             now.field.prior_strength(),
         );
         now.field.map(out, |alpha| {
-            let mut even = [0.0; MOST];
+            let mut even = [0.0; MAX_STACK_CLASSES];
             match alpha.len() {
-                count if count <= MOST => doubt(weigh(alpha, &weights, prior, &mut even[..count])),
+                count if count <= MAX_STACK_CLASSES => {
+                    doubt(weigh(alpha, &weights, prior, &mut even[..count]))
+                }
                 count => doubt(weigh(alpha, &weights, prior, &mut vec![0.0; count])),
             }
         });
-        let coverage = spread(&*self.kernel, out, &now.control())?;
-        for (score, (coverage, peak)) in out.iter_mut().zip(coverage.iter().zip(&*self.peaks)) {
-            *score *= (coverage / peak).max(0.0).sqrt();
+        let coverage = spread(&*self.propagation, out, &now.control())?;
+        for (score, (coverage, diagonal)) in out
+            .iter_mut()
+            .zip(coverage.iter().zip(&*self.inverse_diagonal))
+        {
+            *score *= (coverage / diagonal).max(0.0).sqrt();
         }
         Ok(())
     }

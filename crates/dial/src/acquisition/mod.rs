@@ -65,7 +65,7 @@ impl<'a> Situation<'a> {
 }
 
 /// Scores every node by how much its label would tell. Implemented by the built-in [`Score`]s and by [`OfAlpha`], any
-/// function of the α of a node; `examples/own_acquisition.rs` implements it anew.
+/// function of the α of a node; `examples/own_acquisition.rs` implements it from scratch.
 pub trait Acquisition: Send + Sync {
     /// Writes the score of every node; larger means ask sooner. Must not depend on anything but the situation.
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()>;
@@ -75,14 +75,15 @@ pub trait Acquisition: Send + Sync {
         None
     }
 
-    /// Whether a batch is chosen one by one, each question as if those before it were answered ([`Acquisition::suppose`]);
+    /// Whether a batch is chosen one by one, each question as if those before it were answered ([`Acquisition::assume_answer`]);
     /// else from one set of scores, no two of it neighbours.
-    fn supposes(&self) -> bool {
+    fn assumes_answers(&self) -> bool {
         false
     }
 
-    /// Turns a field, that of the situation or what became of it here, into what it may be once this node is answered.
-    fn suppose(
+    /// Turns a field, that of the situation or what became of it here, into what it may be after a hypothetical answer for
+    /// this node.
+    fn assume_answer(
         &self,
         _now: &Situation<'_>,
         _field: &mut DirichletField,
@@ -171,7 +172,7 @@ impl Acquisition for Score {
 ///
 /// let x: Vec<f64> = (0..40).map(f64::from).collect();
 /// let engine = Engine::build(Features::f64(&x, 40, 1)?, &Config::paper(), &Control::new())?;
-/// // Ask where there is least evidence, whatever the classes.
+/// // Ask where there is least evidence, of any class.
 /// let engine = engine.asking_by(Arc::new(OfAlpha(|alpha: &[f64]| -alpha.iter().sum::<f64>())));
 /// # Ok::<(), dial::Error>(())
 /// ```

@@ -1,31 +1,31 @@
 //! Reading the field: from evidence to a class, probabilities that can be trusted, and the accuracy to expect.
 //!
 //! ```text
-//! plain   class = argmax e_c,         p_c = α_c / β                       the paper (eq:inference, eq:pki)
-//! even    class = argmax ω_c e_c,     p_c ∝ (ω_c e_c + ε)^γ               ω from `class_balance`, ε and γ from the labels
+//! off     class = argmax e_c,         p_c = α_c / β                       the paper (eq:inference, eq:pki)
+//! on      class = argmax ω_c e_c,     p_c ∝ (ω_c e_c + ε)^γ               ω from `class_balance`, ε and γ from the labels
 //! ```
 //!
-//! The mean of the field is no probability to bet on: with the prior that asks best it is far too sure where nothing was
-//! heard, and, because labels leak over borders, far too unsure elsewhere. So ε and γ are learnt from the labels, each
-//! left out in turn: the field is additive, so e(l) without its own label costs nothing. All that was told about l is left out
-//! together (both parts of a soft label, several answers), ω stays, and a class that was told at no other node is not
-//! foretold. With q = p(l) at the class told and w the weight of the label,
+//! The Dirichlet mean is poorly calibrated: with the prior that asks best it is far too confident where there is no evidence
+//! and, because labels leak over borders, not confident enough elsewhere. So ε and γ are learnt from the labels, each
+//! left out in turn: the field is additive, so e(l) without its own label costs nothing. All labels of l are left out
+//! together (both parts of a soft label, several answers), ω stays, and a label whose class has no
+//! other node is not tested. With q = p(l) at the label's class and w its weight,
 //!
 //! ```text
 //! log posterior(γ, ε, η) = Σ_l w ln((1 - η) q + η (1 - q)/(K - 1))
 //!                            - ln(γ/2.5)²/(2 · 0.35²) - ln(ε/0.004)²/(2 · 2²) - η/0.03
 //! ```
 //!
-//! over a grid, η being the share of wrong answers. Questions are not a fair sample of the pool, they lie where the belief
-//! is torn, and well inside their neighbourhood, where a belief is more often right than elsewhere: on hard pools the fit is
-//! too sure by some points. ε and γ are the means of the posterior (of logarithms). The accuracy to expect is the posterior
+//! over a grid, η being the share of wrong answers. Questions are not a fair sample of the pool: they lie where the belief
+//! is uncertain, and well inside their neighbourhood, where a prediction is more often right than elsewhere. On hard pools
+//! the fit is too confident by some points. ε and γ are the means of the posterior (of logarithms). The accuracy to expect is the posterior
 //! mean of a(γ, ε), the mean of max p over unlabelled nodes; its interval is
 //!
 //! ```text
 //! ± 1.96 √(posterior variance of a + s²),    s = 0.3 (1 - mean) + 0.005
 //! ```
 //!
-//! s being for what the model leaves out: a share of the error. Pairs (γ, ε) of posterior weight up to 1e-4 are left out of
+//! where s covers what the model leaves out, as a share of the error. Pairs (γ, ε) of posterior weight up to 1e-4 are left out of
 //! these two, to save time, and in a large pool 2,000 nodes are drawn. Numbers: `docs/research.md`.
 
 use rayon::prelude::*;
@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::belief::class_balance;
 use crate::belief::field::{DirichletField, Term};
-use crate::blocks::CHUNK;
+use crate::blocks::NODES_PER_CHUNK;
 use crate::ids::NodeId;
 use crate::seed::{Purpose, Random};
 use crate::words::words;
@@ -53,9 +53,9 @@ pub enum Calibration {
 
 words!(Calibration, "calibration", { Off => "off", On => "on" });
 
-/// Reads a field. Made for the labels of the moment.
+/// Turns evidence into classes and probabilities. Fitted to the labels of the moment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reader {
+pub struct Readout {
     weights: Vec<f64>,
     calibration: Option<Fit>,
 }
@@ -63,7 +63,7 @@ pub struct Reader {
 /// What the labels say about probabilities.
 #[derive(Clone, Debug, PartialEq)]
 struct Fit {
-    /// How many labels were foretold.
+    /// How many labels were left out and predicted.
     tests: usize,
     power: f64,
     floor: f64,
@@ -83,27 +83,27 @@ pub struct Accuracy {
     pub high: f64,
 }
 
-/// The grid, and the centres and widths of what is believed before any label.
+/// The grid, and the centres and widths of the prior on it.
 const POWERS: [f64; 9] = [1.0, 1.4, 1.8, 2.2, 2.6, 3.0, 3.5, 4.0, 5.0];
 const FLOORS: [f64; 8] = [1e-4, 3.2e-4, 1e-3, 3.2e-3, 1e-2, 3.2e-2, 0.1, 0.32];
 const NOISES: [f64; 6] = [0.0, 0.02, 0.05, 0.1, 0.15, 0.2];
-const POWER: (f64, f64) = (2.5, 0.35);
-const FLOOR: (f64, f64) = (0.004, 2.0);
-const NOISE: f64 = 0.03;
+const POWER_PRIOR: (f64, f64) = (2.5, 0.35);
+const FLOOR_PRIOR: (f64, f64) = (0.004, 2.0);
+const NOISE_PRIOR: f64 = 0.03;
 
 /// What the interval of the accuracy is widened by: a standard deviation, as a share of the error and at least.
 const MODEL_ERROR: (f64, f64) = (0.3, 0.005);
 
-/// The accuracy is estimated on so many nodes, drawn at random.
-const SAMPLE: usize = 2000;
+/// The accuracy is estimated on this many nodes, drawn at random.
+const ACCURACY_SAMPLE: usize = 2000;
 
-/// Labels left out that it takes to say anything about accuracy.
-const ENOUGH: usize = 10;
+/// Accuracy is estimated from at least this many left-out labels.
+const MIN_LEFT_OUT: usize = 10;
 
-impl Reader {
+impl Readout {
     /// Reads as the paper does.
-    pub fn plain(n_classes: usize) -> Reader {
-        Reader {
+    pub fn uncalibrated(n_classes: usize) -> Readout {
+        Readout {
             weights: vec![1.0; n_classes],
             calibration: None,
         }
@@ -111,10 +111,10 @@ impl Reader {
 
     /// Learns to read a field from its labels (those of every class, in the order of the planes), of which each counts
     /// `source_value` at its own node.
-    pub fn even(field: &DirichletField, labels: &[Vec<Term>], source_value: f64) -> Reader {
-        let weights = class_balance::weights(field, class_balance::HALF);
+    pub fn calibrated(field: &DirichletField, labels: &[Vec<Term>], source_value: f64) -> Readout {
+        let weights = class_balance::weights(field, class_balance::AUTO_POWER);
         let tests = left_out(field, labels, &weights, source_value);
-        Reader {
+        Readout {
             weights,
             calibration: Some(calibrate(&tests, field.n_classes())),
         }
@@ -132,17 +132,19 @@ impl Reader {
         best.0
     }
 
-    /// The most probable class at every node ([`Reader::class`]) as a field would be read, without learning probabilities.
+    /// The most probable class at every node ([`Readout::class`]) as a field would be read, without learning probabilities.
     pub fn classes(field: &DirichletField, calibration: Calibration) -> Vec<u16> {
         let weights = match calibration {
             Calibration::Off => vec![1.0; field.n_classes()],
-            Calibration::On => class_balance::weights(field, class_balance::HALF),
+            Calibration::On => class_balance::weights(field, class_balance::AUTO_POWER),
         };
-        let reader = Reader {
+        let reader = Readout {
             weights,
             calibration: None,
         };
-        let nodes = (0..field.n() as u32).into_par_iter().with_min_len(CHUNK);
+        let nodes = (0..field.n() as u32)
+            .into_par_iter()
+            .with_min_len(NODES_PER_CHUNK);
         nodes
             .map(|node| reader.class(field, NodeId(node)) as u16)
             .collect()
@@ -160,7 +162,7 @@ impl Reader {
         }
     }
 
-    /// α at a node with the classes evened out: the Dirichlet distribution whose variance and evidence are shown.
+    /// α at a node, class-balanced: the Dirichlet distribution whose variance and evidence are shown.
     pub fn alpha(&self, field: &DirichletField, node: NodeId) -> Vec<f64> {
         let mut alpha = self.evidence(field, node);
         alpha
@@ -176,33 +178,33 @@ impl Reader {
             .map_or(0.0, |calibration| calibration.noise)
     }
 
-    /// The accuracy to expect on these nodes, none of which has a label. `None` for a plain reading, without nodes, and while
-    /// there is little to learn it from: fewer than 10 labels that others of their class foretell, or a class without any.
+    /// The accuracy to expect on these nodes, none of which has a label. `None` if calibration is off, without nodes, and while
+    /// there is little to learn it from: fewer than 10 labels that others of their class predict, or a class without any.
     pub fn accuracy(&self, field: &DirichletField, nodes: &[NodeId]) -> Option<Accuracy> {
         let calibration = self
             .calibration
             .as_ref()
-            .filter(|calibration| calibration.tests >= ENOUGH)?;
+            .filter(|calibration| calibration.tests >= MIN_LEFT_OUT)?;
         let heard = |class: usize| field.plane(class).iter().any(|evidence| *evidence > 0.0);
         if nodes.is_empty() || !(0..field.n_classes()).all(heard) {
             return None;
         }
         // Drawn, because pools are often sorted.
-        let drawn =
-            Random::new(0, Purpose::Sample, 0).distinct(SAMPLE.min(nodes.len()), nodes.len());
+        let drawn = Random::new(0, Purpose::Sample, 0)
+            .distinct(ACCURACY_SAMPLE.min(nodes.len()), nodes.len());
         let sample: Vec<Vec<f64>> = drawn
             .into_iter()
             .map(|place| self.evidence(field, nodes[place]))
             .collect();
         let expected = |power: f64, floor: f64| {
-            let surest = |evidence: &Vec<f64>| {
+            let confidence = |evidence: &Vec<f64>| {
                 powers(evidence, floor, power)
                     .into_iter()
                     .fold(0.0, f64::max)
             };
             sample
                 .iter()
-                .fold(0.0, |sum, evidence| sum + surest(evidence))
+                .fold(0.0, |sum, evidence| sum + confidence(evidence))
                 / sample.len() as f64
         };
         let (mut mean, mut square) = (0.0, 0.0);
@@ -250,7 +252,7 @@ impl Reader {
             .collect()
     }
 
-    /// The evidence for every class at a node, the classes evened out.
+    /// The class-balanced evidence for every class at a node.
     pub fn evidence(&self, field: &DirichletField, node: NodeId) -> Vec<f64> {
         self.weights
             .iter()
@@ -270,7 +272,7 @@ struct Test {
     weight: f64,
 }
 
-/// Every label left out in turn. A label that is the only one of its class cannot be foretold and tells nothing.
+/// Every label left out in turn. The only label of a class cannot be predicted, and is not tested.
 fn left_out(
     field: &DirichletField,
     labels: &[Vec<Term>],
@@ -294,8 +296,8 @@ fn left_out(
             .zip(weights)
             .for_each(|(evidence, weight)| *evidence = weight * evidence.max(0.0));
         let others = |class: usize| labels[class].iter().any(|(node, _)| *node != own[0].0);
-        let foretold = own.iter().filter(|(_, class, _)| others(*class));
-        tests.extend(foretold.map(|&(node, class, weight)| Test {
+        let testable = own.iter().filter(|(_, class, _)| others(*class));
+        tests.extend(testable.map(|&(node, class, weight)| Test {
             node,
             evidence: evidence.clone(),
             class,
@@ -322,7 +324,7 @@ fn calibrate(tests: &[Test], n_classes: usize) -> Fit {
     let mut grid = Vec::with_capacity(POWERS.len() * FLOORS.len() * NOISES.len());
     for power in POWERS {
         for floor in FLOORS {
-            let told: Vec<(f64, f64)> = tests
+            let left_out: Vec<(f64, f64)> = tests
                 .iter()
                 .map(|test| {
                     (
@@ -336,8 +338,9 @@ fn calibrate(tests: &[Test], n_classes: usize) -> Fit {
                 let log = |(q, weight): &(f64, f64)| {
                     weight * libm::log((1.0 - noise) * q + wrong * (1.0 - q) + 1e-12)
                 };
-                let prior = away(power, POWER) + away(floor, FLOOR) + noise / NOISE;
-                let fit = told.iter().fold(0.0, |sum, told| sum + log(told)) - prior;
+                let prior =
+                    away(power, POWER_PRIOR) + away(floor, FLOOR_PRIOR) + noise / NOISE_PRIOR;
+                let fit = left_out.iter().fold(0.0, |sum, one| sum + log(one)) - prior;
                 grid.push(Point {
                     power,
                     floor,
@@ -448,7 +451,7 @@ mod tests {
         let lonely = vec![vec![(NodeId(0), 1.0)], vec![]];
         assert!(
             left_out(&field, &lonely, &[1.0, 1.0], 1.0).is_empty(),
-            "nothing foretells the only label of a class"
+            "nothing predicts the only label of a class"
         );
     }
 
@@ -456,7 +459,7 @@ mod tests {
     fn right_labels_make_sure_and_wrong_ones_make_careful() {
         let sure = |wrong: f64| {
             let (field, labels) = (field(400, 0.4), labels(200, wrong));
-            let reader = Reader::even(&field, &labels, 0.0);
+            let reader = Readout::calibrated(&field, &labels, 0.0);
             let accuracy = reader
                 .accuracy(&field, &(200..400).map(NodeId).collect::<Vec<_>>())
                 .unwrap();
@@ -480,7 +483,7 @@ mod tests {
     #[test]
     fn a_plain_reading_is_the_papers() {
         let field = field(10, 0.3);
-        let plain = Reader::plain(2);
+        let plain = Readout::uncalibrated(2);
         for node in (0..10).map(NodeId) {
             assert_eq!(plain.class(&field, node), field.class(node));
             assert_eq!(plain.probabilities(&field, node), field.mean(node));

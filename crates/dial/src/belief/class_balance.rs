@@ -1,4 +1,4 @@
-//! Classes evened out: a class that was asked much must not win by that alone.
+//! Classes balanced: a class that was asked much must not win by that alone.
 //!
 //! ```text
 //! M_c = Σ_x e_c(x)                       the mass of class c
@@ -14,7 +14,7 @@
 use crate::belief::field::DirichletField;
 
 /// The power that `auto` uses.
-pub const HALF: f64 = 0.5;
+pub const AUTO_POWER: f64 = 0.5;
 
 /// ω of every class; 1 for classes without evidence.
 pub fn weights(field: &DirichletField, power: f64) -> Vec<f64> {

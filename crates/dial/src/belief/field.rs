@@ -12,16 +12,16 @@
 //! ```
 //!
 //! The field is additive: a label adds one column to one class. Nothing is ever subtracted, because that would leave
-//! rounding behind: to take a label back, a class is summed anew. An acquisition is handed this type, never the
+//! rounding behind: to take a label back, a class is summed again. An acquisition is handed this type, never the
 //! normalised mean, so the factor 1/(β + 1), which measures evidence, cannot be lost.
 
 use rayon::prelude::*;
 
-use crate::blocks::CHUNK;
+use crate::blocks::NODES_PER_CHUNK;
 use crate::ids::NodeId;
 
 /// Numbers between these limits, squared and summed, stay inside the range of f64.
-pub(crate) const MODERATE: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
+pub(crate) const SAFE_RANGE: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
 /// One term of a class: a labelled node and the weight of its label.
 pub type Term = (NodeId, f64);
@@ -42,7 +42,7 @@ impl DirichletField {
     /// If the prior strength is not between 1e-100 and 1e100 (settings are checked before).
     pub fn new(n: usize, n_classes: usize, prior_strength: f64) -> DirichletField {
         assert!(
-            MODERATE.contains(&prior_strength),
+            SAFE_RANGE.contains(&prior_strength),
             "prior strength {prior_strength}"
         );
         DirichletField {
@@ -73,7 +73,7 @@ impl DirichletField {
     /// As [`DirichletField::new`].
     pub fn set_prior_strength(&mut self, prior_strength: f64) {
         assert!(
-            MODERATE.contains(&prior_strength),
+            SAFE_RANGE.contains(&prior_strength),
             "prior strength {prior_strength}"
         );
         self.prior_strength = prior_strength;
@@ -202,7 +202,7 @@ impl DirichletField {
     /// Writes the variance of every node, class by class over chunks of nodes: the same bits as [`Self::variance`].
     pub fn variances(&self, out: &mut [f64]) {
         self.for_chunks(out, |first, out| {
-            let mut totals = [0.0; CHUNK];
+            let mut totals = [0.0; NODES_PER_CHUNK];
             let totals = &mut totals[..out.len()];
             out.fill(0.0);
             for plane in &self.evidence {
@@ -220,9 +220,9 @@ impl DirichletField {
 
     fn for_chunks(&self, out: &mut [f64], work: impl Fn(usize, &mut [f64]) + Sync) {
         assert_eq!(out.len(), self.n, "one place per node");
-        out.par_chunks_mut(CHUNK)
+        out.par_chunks_mut(NODES_PER_CHUNK)
             .enumerate()
-            .for_each(|(chunk, out)| work(chunk * CHUNK, out));
+            .for_each(|(chunk, out)| work(chunk * NODES_PER_CHUNK, out));
     }
 }
 

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::belief::field::MODERATE;
+use crate::belief::field::SAFE_RANGE;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
@@ -49,7 +49,7 @@ impl FromStr for Prior {
             "calibrated" => Ok(Prior::Calibrated),
             "calibrated-raw" => Ok(Prior::CalibratedRaw),
             number => match number.parse::<f64>() {
-                Ok(strength) if MODERATE.contains(&strength) => Ok(Prior::Constant(strength)),
+                Ok(strength) if SAFE_RANGE.contains(&strength) => Ok(Prior::Constant(strength)),
                 _ => Err(Error::setting(
                     "prior",
                     "auto, calibrated, calibrated-raw or a number from 1e-100 to 1e100",
@@ -74,14 +74,14 @@ pub fn sources(n: usize, expected_clusters: usize, seed: u64) -> Vec<NodeId> {
 
 /// Calibrates the prior strength from columns of K (the paper).
 pub fn calibrated(
-    kernel: &dyn Propagation,
+    propagation: &dyn Propagation,
     expected_clusters: usize,
     seed: u64,
     control: &Control,
 ) -> Result<f64> {
-    let columns = |sources: &[NodeId]| kernel.columns(sources, control);
+    let columns = |sources: &[NodeId]| propagation.columns(sources, control);
     in_blocks(
-        &sources(kernel.n(), expected_clusters, seed),
+        &sources(propagation.n(), expected_clusters, seed),
         expected_clusters,
         columns,
         control,
@@ -90,14 +90,14 @@ pub fn calibrated(
 
 /// Calibrates the prior strength from columns before normalisation (the authors' code).
 pub fn calibrated_raw(
-    kernel: &dyn Propagation,
+    propagation: &dyn Propagation,
     expected_clusters: usize,
     seed: u64,
     control: &Control,
 ) -> Result<f64> {
-    let columns = |sources: &[NodeId]| kernel.raw_columns(sources, control);
+    let columns = |sources: &[NodeId]| propagation.raw_columns(sources, control);
     in_blocks(
-        &sources(kernel.n(), expected_clusters, seed),
+        &sources(propagation.n(), expected_clusters, seed),
         expected_clusters,
         columns,
         control,

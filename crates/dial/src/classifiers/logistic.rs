@@ -10,7 +10,7 @@
 //! of class weights of a label, scaled to sum 1.
 //!
 //! The minimum has w_c = Σ_l a_lc x_l (the representer theorem: a = y - p there). So a few hundred labels need products
-//! between labels only, whatever the number of features: G_lm = x_l·x_m, f(x_l) = (G a)_l + b. It is found by L-BFGS in
+//! between labels only, for any number of features: G_lm = x_l·x_m, f(x_l) = (G a)_l + b. It is found by L-BFGS in
 //! the metric of the w's, ⟨a, a'⟩ = Σ a·(G a'), where the gradient is simply a + p - y; a search along the direction
 //! costs O(L K), since f is linear in it. It stops when the gradient has shrunk 1e-8-fold. Nothing is kept between calls.
 //!
@@ -21,15 +21,15 @@ use rayon::prelude::*;
 use crate::classifiers::Shares;
 use crate::knn::points::Points;
 
-/// The gradient stops at so much of the first one, or after so many steps.
-const SHRUNK: f64 = 1e-8;
-const STEPS: usize = 500;
+/// L-BFGS stops when the gradient has shrunk to this share of the first one, or after this many steps.
+const GRADIENT_SHARE: f64 = 1e-8;
+const MAX_STEPS: usize = 500;
 
 /// Pairs of steps and gradients that L-BFGS remembers.
-const MEMORY: usize = 12;
+const LBFGS_PAIRS: usize = 12;
 
 /// Points per task.
-const CHUNK: usize = 64;
+const POINTS_PER_TASK: usize = 64;
 
 /// Logistic regression on standardised points.
 pub struct Logistic {
@@ -54,10 +54,10 @@ impl Logistic {
         let width = present.len();
         let (weights, intercepts) = self.fit(given, &present);
         let mut all = vec![0.0; n * width];
-        all.par_chunks_mut(CHUNK * width)
+        all.par_chunks_mut(POINTS_PER_TASK * width)
             .enumerate()
             .for_each(|(chunk, out)| {
-                for (i, out) in (chunk * CHUNK..).zip(out.chunks_exact_mut(width)) {
+                for (i, out) in (chunk * POINTS_PER_TASK..).zip(out.chunks_exact_mut(width)) {
                     out.copy_from_slice(&intercepts);
                     for (x, weights) in self.points.row(i).iter().zip(weights.chunks_exact(width)) {
                         out.iter_mut()
@@ -187,9 +187,9 @@ impl Problem {
             b: vec![0.0; self.width],
         };
         let mut gradient = self.gradient(&at);
-        let enough = SHRUNK * gradient.dot(&gradient).sqrt();
+        let enough = GRADIENT_SHARE * gradient.dot(&gradient).sqrt();
         let mut memory: Vec<(Vector, Vector, f64)> = Vec::new();
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             if gradient.dot(&gradient).sqrt() <= enough {
                 break;
             }
@@ -205,7 +205,7 @@ impl Problem {
             if curvature <= 0.0 {
                 break;
             }
-            if memory.len() == MEMORY {
+            if memory.len() == LBFGS_PAIRS {
                 memory.remove(0);
             }
             memory.push((step, turn, 1.0 / curvature));
@@ -312,7 +312,7 @@ impl Problem {
     }
 }
 
-/// The direction of L-BFGS: minus the gradient, turned by what the last steps told about the curvature.
+/// The direction of L-BFGS: minus the gradient, corrected by the curvature along the last steps.
 fn downhill(gradient: &Vector, memory: &[(Vector, Vector, f64)]) -> Vector {
     let mut q = gradient.clone();
     let mut factors = Vec::with_capacity(memory.len());

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::ids::NodeId;
 
 /// Nodes per task.
-const CHUNK: usize = 1024;
+const NODES_PER_TASK: usize = 1024;
 
 /// A function from labels to class scores.
 pub trait Classifier: Send + Sync {
@@ -45,11 +45,11 @@ impl ClassScores {
 
     /// Writes a function of the scores of every node.
     pub fn map(&self, out: &mut [f64], score: impl Fn(&[f64]) -> f64 + Sync) {
-        out.par_chunks_mut(CHUNK)
+        out.par_chunks_mut(NODES_PER_TASK)
             .enumerate()
             .for_each(|(chunk, out)| {
                 let mut scores = vec![0.0; self.planes.len()];
-                for (node, out) in (chunk * CHUNK..).zip(out) {
+                for (node, out) in (chunk * NODES_PER_TASK..).zip(out) {
                     scores
                         .iter_mut()
                         .zip(&self.planes)

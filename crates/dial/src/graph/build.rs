@@ -6,7 +6,7 @@
 //! ŵ_ij = f32(A_ij/2 + A_ji/2),   A_ji = 0 where j does not list i
 //! ```
 //!
-//! Nothing is kept but the lists and the result. A first pass looks up for every i -> j whether j lists i too and counts
+//! Only the lists and the result are in memory. A first pass looks up for every i -> j whether j lists i too and counts
 //! what each row will hold; a second one writes each row's own entries from its front and what others add from its
 //! back; then every row is sorted. Slots are claimed by several threads in any order, and sorting makes the result the
 //! same. Peak beside the lists: 8 bytes an entry and 20 to 36 bytes a node (28 entries a node are usual at k = 20).
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
-use crate::blocks::CHUNK;
+use crate::blocks::NODES_PER_CHUNK;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::features::Values;
@@ -62,7 +62,7 @@ impl<'a> Lists<'a> {
         };
         match (0..lists.n)
             .into_par_iter()
-            .with_min_len(CHUNK)
+            .with_min_len(NODES_PER_CHUNK)
             .find_first(|&node| !lists.is_sound(node))
         {
             Some(node) => Err(Error::Shape(format!(
@@ -141,7 +141,7 @@ impl PackedGraph {
     /// An order that does not name every node once; cancelled.
     pub fn assemble(
         lists: &Lists<'_>,
-        kernel: EdgeWeights,
+        weights: EdgeWeights,
         order: Option<Vec<NodeId>>,
         control: &Control,
     ) -> Result<PackedGraph> {
@@ -151,7 +151,7 @@ impl PackedGraph {
             None => (0..lists.n as u32).collect(),
         };
         let rank = inverse(&order, lists.n)?;
-        let weighing = Weighing::new(kernel, lists.n, |node| lists.reach(node.index()));
+        let weighing = Weighing::new(weights, lists.n, |node| lists.reach(node.index()));
         let assembly = Assembly {
             lists,
             weighing,
@@ -191,7 +191,7 @@ impl PackedGraph {
         for &old in order {
             starts.push(starts[starts.len() - 1] + rows.slots(old as usize).len() as u64);
         }
-        // The order of a damaged file, which nobody verified, may name a place twice: no bytes may cause a panic.
+        // The order in a damaged, unverified file may name a place twice: no bytes may cause a panic.
         if starts[order.len()] != self.entries() as u64 {
             return self.clone();
         }
@@ -269,10 +269,10 @@ impl Assembly<'_> {
     /// How many entries of its own list each place keeps; adds up what they add to others.
     fn count(&self, added: &[AtomicU32]) -> Result<Vec<u32>> {
         let mut own = vec![0u32; self.lists.n];
-        own.par_chunks_mut(CHUNK)
+        own.par_chunks_mut(NODES_PER_CHUNK)
             .enumerate()
             .try_for_each(|(chunk, own)| {
-                for (own, place) in own.iter_mut().zip(chunk * CHUNK..) {
+                for (own, place) in own.iter_mut().zip(chunk * NODES_PER_CHUNK..) {
                     for entry in self.entries(place) {
                         *own += 1;
                         if !entry.mutual {
@@ -303,10 +303,10 @@ impl Assembly<'_> {
             neighbours[slot as usize].store(to as u32, Ordering::Relaxed);
             weights[slot as usize].store(weight.to_bits(), Ordering::Relaxed);
         };
-        (0..n.div_ceil(CHUNK))
+        (0..n.div_ceil(NODES_PER_CHUNK))
             .into_par_iter()
             .try_for_each(|chunk| {
-                let places = chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
+                let places = chunk * NODES_PER_CHUNK..((chunk + 1) * NODES_PER_CHUNK).min(n);
                 for place in places.clone() {
                     for (slot, entry) in (starts[place]..).zip(self.entries(place)) {
                         put(slot, entry.to, entry.weight);
@@ -321,7 +321,7 @@ impl Assembly<'_> {
         Ok((neighbours, weights))
     }
 
-    /// The entries of the list of the node at a place that are worth an edge.
+    /// The entries of the list of the node at a place that are large enough for an edge.
     fn entries(&self, place: usize) -> impl Iterator<Item = Entry> + '_ {
         let (lists, node) = (self.lists, self.order[place] as usize);
         lists
@@ -358,9 +358,9 @@ fn for_rows(
     fill: impl Fn(usize, &mut [u32], &mut [f32]) + Sync,
 ) {
     let n = starts.len() - 1;
-    let mut blocks = Vec::with_capacity(n.div_ceil(CHUNK));
-    for first in (0..n).step_by(CHUNK) {
-        let last = (first + CHUNK).min(n);
+    let mut blocks = Vec::with_capacity(n.div_ceil(NODES_PER_CHUNK));
+    for first in (0..n).step_by(NODES_PER_CHUNK) {
+        let last = (first + NODES_PER_CHUNK).min(n);
         let length = (starts[last] - starts[first]) as usize;
         let (to, by);
         (to, neighbours) = neighbours.split_at_mut(length);

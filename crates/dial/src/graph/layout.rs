@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! attraction  a_i = Σ_j p_ij 2 (y_j - y_i) / (1 + d_ij²)                                   p_ij = ⁴√w_ij / Σ_j ⁴√w_ij
-//! repulsion   r_i = 3 · mean over 8 nodes j drawn anew of 2 (y_i - y_j) / ((0.1 + d_ij²) (1 + d_ij²))
+//! repulsion   r_i = 3 · mean over 8 newly drawn nodes j of 2 (y_i - y_j) / ((0.1 + d_ij²) (1 + d_ij²))
 //! epoch t     y_i ← y_i + s_t (a_i + r_i)      s_t = 1 - t/T,  each coordinate of a_i + r_i at most 1 in size
 //! ```
 //!
@@ -19,7 +19,7 @@
 
 use rayon::prelude::*;
 
-use crate::blocks::CHUNK;
+use crate::blocks::NODES_PER_CHUNK;
 use crate::control::Control;
 use crate::error::Result;
 use crate::graph::adjacency::{Adjacency, GraphRows};
@@ -28,23 +28,23 @@ use crate::ids::NodeId;
 use crate::seed::hash;
 
 const EPOCHS: usize = 300;
-const FEWEST: usize = 60;
+const MIN_EPOCHS: usize = 60;
 /// Nodes up to which all epochs are done.
-const LARGE: usize = 200_000;
+const ALL_EPOCHS_NODES: usize = 200_000;
 
 /// Pairs of nodes that push a node away, drawn in every epoch, and how strongly all of them together do.
-const PAIRS: u64 = 4;
-const PUSH: f32 = 3.0;
-const NEAREST: f32 = 0.1;
-const FASTEST: f32 = 1.0;
+const REPELLING_PAIRS: u64 = 4;
+const REPULSION: f32 = 3.0;
+const MIN_DISTANCE: f32 = 0.1;
+const MAX_STEP: f32 = 1.0;
 
 /// The start: its root mean square, its largest coordinate, and how far it is shaken.
-const SPREAD: f64 = 5.0;
-const FARTHEST: f32 = 10.0;
-const SHAKE: f32 = 0.02;
+const START_RMS: f64 = 5.0;
+const START_MAX: f32 = 10.0;
+const START_JITTER: f32 = 0.02;
 
 /// Epochs between two calls of the watcher.
-const SHOWN: usize = 20;
+const EPOCHS_PER_REPORT: usize = 20;
 
 /// Lays out a graph from a start (positions by node) and returns the positions by node. `watch` is shown where the nodes
 /// are every now and then.
@@ -62,26 +62,26 @@ pub fn layout(
     watch: &mut dyn FnMut(&[[f32; 2]]),
 ) -> Result<Vec<[f32; 2]>> {
     assert_eq!(start.len(), graph.n(), "a position for every node");
-    let epochs = (EPOCHS * LARGE / graph.n().max(LARGE)).max(FEWEST);
+    let epochs = (EPOCHS * ALL_EPOCHS_NODES / graph.n().max(ALL_EPOCHS_NODES)).max(MIN_EPOCHS);
     let mut now = begin(graph, start, seed);
     let mut next = now.clone();
     let rows = graph.rows();
     control.start("laying out the map", epochs);
     for epoch in 0..epochs {
         let (step, draws) = (1.0 - epoch as f32 / epochs as f32, hash(seed, epoch as u64));
-        next.par_chunks_mut(CHUNK)
+        next.par_chunks_mut(NODES_PER_CHUNK)
             .enumerate()
             .for_each(|(chunk, moved)| {
                 // An epoch of a large graph takes a while.
                 if control.check().is_ok() {
-                    for (place, moved) in (chunk * CHUNK..).zip(moved) {
+                    for (place, moved) in (chunk * NODES_PER_CHUNK..).zip(moved) {
                         *moved = after(&rows, &now, place, draws, step);
                     }
                 }
             });
         control.advance(1)?;
         std::mem::swap(&mut now, &mut next);
-        if (epoch + 1) % SHOWN == 0 && epoch + 1 < epochs {
+        if (epoch + 1) % EPOCHS_PER_REPORT == 0 && epoch + 1 < epochs {
             watch(&by_node(graph, &now));
         }
     }
@@ -108,18 +108,18 @@ fn after(
         total += share;
     }
     let mut push = [0.0f32; 2];
-    for pair in 0..PAIRS {
-        let drawn = hash(draws, PAIRS * place as u64 + pair);
+    for pair in 0..REPELLING_PAIRS {
+        let drawn = hash(draws, REPELLING_PAIRS * place as u64 + pair);
         for half in [drawn >> 32, drawn & 0xFFFF_FFFF] {
             let other = now[((half * now.len() as u64) >> 32) as usize];
             let [dx, dy] = [x - other[0], y - other[1]];
             let square = dx * dx + dy * dy;
-            let force = 2.0 / ((NEAREST + square) * (1.0 + square));
+            let force = 2.0 / ((MIN_DISTANCE + square) * (1.0 + square));
             push = [push[0] + force * dx, push[1] + force * dy];
         }
     }
-    let push_by = PUSH / (2 * PAIRS) as f32;
-    let moved = |i: usize| step * (pull[i] / total + push_by * push[i]).clamp(-FASTEST, FASTEST);
+    let push_by = REPULSION / (2 * REPELLING_PAIRS) as f32;
+    let moved = |i: usize| step * (pull[i] / total + push_by * push[i]).clamp(-MAX_STEP, MAX_STEP);
     [x + moved(0), y + moved(1)]
 }
 
@@ -133,14 +133,14 @@ fn begin(graph: &PackedGraph, start: &[[f32; 2]], seed: u64) -> Vec<[f32; 2]> {
         sum + away(at, 0) * away(at, 0) + away(at, 1) * away(at, 1)
     }) / count;
     let scale = if square > 0.0 && square.is_finite() {
-        SPREAD / square.sqrt()
+        START_RMS / square.sqrt()
     } else {
         0.0
     };
     let shaken = |place: usize| {
         let (at, drawn) = (&start[graph.node(place).index()], hash(!seed, place as u64));
-        let shake = |bits: u64| SHAKE * ((bits & 0xFFFF) as f32 / 32768.0 - 1.0);
-        let bounded = |i: usize| ((away(at, i) * scale) as f32).clamp(-FARTHEST, FARTHEST);
+        let shake = |bits: u64| START_JITTER * ((bits & 0xFFFF) as f32 / 32768.0 - 1.0);
+        let bounded = |i: usize| ((away(at, i) * scale) as f32).clamp(-START_MAX, START_MAX);
         [bounded(0) + shake(drawn), bounded(1) + shake(drawn >> 16)]
     };
     (0..start.len()).map(shaken).collect()
@@ -164,7 +164,7 @@ mod tests {
         let graph = PackedGraph::new(&Graph::from_edges(2, &[(0, 1, 0.3)]).unwrap());
         let now = [[0.0, 0.0], [1.0, 0.0]];
         for draws in 0..16 {
-            let others = (0..PAIRS).flat_map(|pair| {
+            let others = (0..REPELLING_PAIRS).flat_map(|pair| {
                 let drawn = hash(draws, pair);
                 [drawn >> 63, drawn >> 31 & 1]
             });

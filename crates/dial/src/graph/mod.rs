@@ -1,7 +1,7 @@
 //! The similarity graph: symmetric weights in compressed rows, degrees, connected components.
 //!
 //! ```text
-//! A_ij = kernel(|x_i - x_j|²)  for the k neighbours j of i,    W = (A + Aᵀ)/2,    d_i = Σ_j W_ij
+//! A_ij = weight(|x_i - x_j|²)  for the k neighbours j of i,    W = (A + Aᵀ)/2,    d_i = Σ_j W_ij
 //!
 //! self-tuning   A_ij = exp(-4 |x_i - x_j|² / d_k(x_i)²)      d_k(x_i): distance to the k-th neighbour (the paper's)
 //! symmetric     A_ij = exp(-7 |x_i - x_j|² / d_k(x_i) d_k(x_j))    after Zelnik-Manor and Perona 2004; `auto` uses it
@@ -14,7 +14,7 @@
 //!
 //! Symmetric weights ask both ends: an outlier, whose own d_k is large, is not drawn to a dense cluster as if it belonged
 //! there, and labels leak less from cluster to cluster; 7 instead of 4 was measured (`docs/research.md`). Where d_k is 0 (k or more copies of the point) all k weights are
-//! 1; of two ends one of which has d_k = 0, the other's counts. A weight that underflows is no edge: a node may
+//! 1; of two ends one of which has d_k = 0, the other's counts. A weight that underflows is not an edge: a node may
 //! end up isolated and is reported as such (fault N5). There are no loops: they would not change the Laplacian.
 
 pub mod adjacency;
@@ -27,12 +27,9 @@ pub mod laplacian;
 
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::CHUNK;
-use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::graph::adjacency::{Adjacency, Count, GraphRows, Weight, components};
 use crate::ids::NodeId;
-use crate::knn::Neighbours;
 use crate::words::words;
 
 /// How a distance becomes a similarity.
@@ -69,35 +66,6 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph of a neighbour search.
-    ///
-    /// # Errors
-    /// Cancelled.
-    pub fn new(found: &Neighbours, kernel: EdgeWeights, control: &Control) -> Result<Graph> {
-        let weighing = Weighing::new(kernel, found.n(), |node| {
-            found.of(node).last().map(|(_, squared)| squared)
-        });
-        let reach = |node: NodeId| found.of(node).last().map_or(0.0, |(_, squared)| squared);
-        let mut edges = Vec::with_capacity(found.n() * found.k());
-        control.start("weighing edges", found.n());
-        for node in (0..found.n() as u32).map(NodeId) {
-            for (other, squared) in found.of(node) {
-                edges.push((
-                    node.0,
-                    other.0,
-                    weighing.half(squared, reach(node), reach(other)),
-                ));
-            }
-            if (node.index() + 1) % CHUNK == 0 {
-                control.advance(CHUNK)?;
-            }
-        }
-        control.check()?;
-        let graph = Graph::symmetric(found.n(), &edges, rounded);
-        control.finish();
-        Ok(graph)
-    }
-
     /// A graph from undirected edges (i, j, weight), each given once.
     ///
     /// # Errors
@@ -111,7 +79,7 @@ impl Graph {
                 return Err(Error::Shape(edge));
             }
         }
-        Ok(Graph::symmetric(n, edges, |weight| weight))
+        Ok(Graph::symmetric(n, edges))
     }
 
     /// A graph from compressed rows, each entry given in both directions. The diagonal and weights of 0
@@ -155,7 +123,7 @@ impl Graph {
     }
 
     /// W = E + Eᵀ for directed entries E, each pair added once per direction; zero weights are dropped.
-    fn symmetric(n: usize, entries: &[(u32, u32, f64)], weigh: fn(f64) -> f64) -> Graph {
+    fn symmetric(n: usize, entries: &[(u32, u32, f64)]) -> Graph {
         let mut starts = vec![0usize; n + 1];
         for &(i, j, _) in entries {
             starts[i as usize + 1] += 1;
@@ -172,21 +140,11 @@ impl Graph {
                 next[from as usize] += 1;
             }
         }
-        Graph::from_weighed(n, &starts, slots, weigh)
+        Graph::from_slots(n, &starts, slots)
     }
 
     /// Sorts each row, adds what stands twice, and takes stock of degrees and components.
-    pub(crate) fn from_slots(n: usize, starts: &[usize], slots: Vec<(u32, f64)>) -> Graph {
-        Graph::from_weighed(n, starts, slots, |weight| weight)
-    }
-
-    /// The same, every sum as `weigh` makes a weight of it.
-    fn from_weighed(
-        n: usize,
-        starts: &[usize],
-        mut slots: Vec<(u32, f64)>,
-        weigh: fn(f64) -> f64,
-    ) -> Graph {
+    pub(crate) fn from_slots(n: usize, starts: &[usize], mut slots: Vec<(u32, f64)>) -> Graph {
         let mut graph = Graph {
             starts: Vec::with_capacity(n + 1),
             neighbours: Vec::with_capacity(slots.len()),
@@ -201,7 +159,7 @@ impl Graph {
             // At most two entries stand for a pair, so their sum does not depend on their order.
             slots.sort_unstable_by_key(|&(to, _)| to);
             for pair in slots.chunk_by(|a, b| a.0 == b.0) {
-                let weight = weigh(pair.iter().map(|&(_, weight)| weight).sum());
+                let weight: f64 = pair.iter().map(|&(_, weight)| weight).sum();
                 if weight > 0.0 {
                     graph.neighbours.push(pair[0].0);
                     graph.weights.push(weight);
@@ -319,44 +277,34 @@ impl Adjacency for Graph {
     }
 }
 
-/// A weight as an edge has it: rounded to f32, and none where it is below the smallest normal one.
-fn rounded(weight: f64) -> f64 {
-    let weight = weight as f32;
-    if weight >= f32::MIN_POSITIVE {
-        f64::from(weight)
-    } else {
-        0.0
-    }
-}
-
 /// How the distances of a search become entries of A/2.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighing {
-    kernel: EdgeWeights,
-    /// s² of the Gaussian kernel.
+    weights: EdgeWeights,
+    /// s² of the Gaussian weights.
     squared_width: f64,
 }
 
 impl Weighing {
     /// For n nodes, given the squared distance of each to the last of its neighbours, if it has any.
     pub(crate) fn new(
-        kernel: EdgeWeights,
+        weights: EdgeWeights,
         n: usize,
         reach: impl Fn(NodeId) -> Option<f64>,
     ) -> Weighing {
-        let width = match kernel {
+        let width = match weights {
             EdgeWeights::Gaussian => mean_reach(n, reach),
             EdgeWeights::SelfTuning | EdgeWeights::Symmetric | EdgeWeights::Uniform => 0.0,
         };
         Weighing {
-            kernel,
+            weights,
             squared_width: width * width,
         }
     }
 
     /// A_ij/2 from |x_i - x_j|², d_k(x_i)² and d_k(x_j)².
     pub(crate) fn half(&self, squared: f64, squared_reach: f64, other_reach: f64) -> f64 {
-        0.5 * match self.kernel {
+        0.5 * match self.weights {
             EdgeWeights::SelfTuning => gaussian(squared, squared_reach, 4.0),
             EdgeWeights::Symmetric => gaussian(squared, both(squared_reach, other_reach), 7.0),
             EdgeWeights::Gaussian => gaussian(squared, self.squared_width, 4.0),
@@ -394,11 +342,38 @@ fn mean_reach(n: usize, reach: impl Fn(NodeId) -> Option<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::control::Control;
+    use crate::graph::packed::is_edge;
+    use crate::knn::Neighbours;
     use crate::knn::metric_space::ZeroVectors;
     use crate::{Features, Metric};
 
-    fn graph(x: &[f64], k: usize, kernel: EdgeWeights) -> Graph {
+    /// The graph of a neighbour search, pair by pair, rounded after both directions were added: what `graph::build` is
+    /// compared with.
+    pub(in crate::graph) fn by_edges(found: &Neighbours, weights: EdgeWeights) -> Graph {
+        let reach = |node: NodeId| found.of(node).last().map(|(_, squared)| squared);
+        let weighing = Weighing::new(weights, found.n(), reach);
+        let far = |node| reach(node).unwrap_or(0.0);
+        let mut pairs = BTreeMap::new();
+        for node in (0..found.n() as u32).map(NodeId) {
+            for (other, squared) in found.of(node) {
+                let pair = (node.0.min(other.0), node.0.max(other.0));
+                *pairs.entry(pair).or_insert(0.0) += weighing.half(squared, far(node), far(other));
+            }
+        }
+        let edges: Vec<(u32, u32, f64)> = pairs
+            .into_iter()
+            .map(|((i, j), weight)| (i, j, weight as f32))
+            .filter(|&(.., weight)| is_edge(weight))
+            .map(|(i, j, weight)| (i, j, f64::from(weight)))
+            .collect();
+        Graph::from_edges(found.n(), &edges).unwrap()
+    }
+
+    fn graph(x: &[f64], k: usize, weights: EdgeWeights) -> Graph {
         let features = Features::f64(x, x.len(), 1).unwrap();
         let found = Neighbours::exact(
             features,
@@ -408,7 +383,7 @@ mod tests {
             &Control::new(),
         )
         .unwrap();
-        Graph::new(&found, kernel, &Control::new()).unwrap()
+        by_edges(&found, weights)
     }
 
     /// e to the power, as an edge has it.
@@ -453,28 +428,6 @@ mod tests {
         let g = graph(&[5.0, 5.0, 5.0, 5.0, 6.0, 7.0], 2, EdgeWeights::Symmetric);
         assert!(g.csr().2.iter().all(|w| *w > 0.0 && *w <= 1.0));
         assert_eq!(g.row(NodeId(4)).1[0], 0.5 * exp(-7.0));
-    }
-
-    #[test]
-    fn weights_are_rounded_once_both_directions_together() {
-        // 1 + 2⁻²⁴ and its half are no f32 and would be rounded down one by one; together they are 3/2 + 2⁻²³ after rounding.
-        let (a, smallest) = (1.0 + 0.5_f64.powi(24), f64::from(f32::MIN_POSITIVE));
-        let weight = |a, b| {
-            let g = Graph::symmetric(2, &[(0, 1, a), (1, 0, b)], rounded);
-            g.row(NodeId(0)).1.first().copied()
-        };
-        assert_eq!(weight(a, 0.5 * a), Some(1.5 + 0.5_f64.powi(23)));
-        assert_eq!(rounded(a) + rounded(0.5 * a), 1.5);
-        // What is below the smallest normal f32 is no edge, though f64 and a subnormal f32 could hold it.
-        assert_eq!(
-            weight(0.6 * smallest, 0.6 * smallest),
-            Some(rounded(1.2 * smallest))
-        );
-        assert_eq!(weight(0.4 * smallest, 0.4 * smallest), None);
-        assert_eq!(
-            (rounded(smallest), rounded(0.9 * smallest)),
-            (smallest, 0.0)
-        );
     }
 
     #[test]

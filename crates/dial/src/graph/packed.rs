@@ -10,7 +10,7 @@
 //!
 //! Rounding a weight to f32 changes it by at most 2⁻²⁴ of itself; for graphs of weights that were not rounded before, what
 //! that does to a column of the propagation is part of the bound of `local`. A weight below the smallest normal f32
-//! (1.2e-38, only far out under the Gaussian kernel) could not keep that promise and is no edge.
+//! (1.2e-38, only far out under the Gaussian kernel) cannot guarantee that and is not an edge.
 
 use std::fmt;
 use std::ops::Deref;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::blocks::CHUNK;
+use crate::blocks::NODES_PER_CHUNK;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::adjacency::{Adjacency, GraphRows, components};
@@ -29,7 +29,7 @@ use crate::ids::NodeId;
 pub struct Slab<T>(Arc<dyn AsRef<[T]> + Send + Sync>);
 
 impl<T> Slab<T> {
-    /// Shares whatever gives a slice. It must always give the same one.
+    /// Shares any value that gives a slice, which must always be the same slice.
     pub fn new(values: impl AsRef<[T]> + Send + Sync + 'static) -> Slab<T> {
         Slab(Arc::new(values))
     }
@@ -120,7 +120,7 @@ impl PackedGraph {
         let rank = ranks(order.iter().copied());
         let degrees: Vec<f64> = starts
             .par_windows(2)
-            .with_min_len(CHUNK)
+            .with_min_len(NODES_PER_CHUNK)
             .map(|ends| row_sum(&weights, ends))
             .collect();
         let (component, sizes) = components(&starts, &neighbours);
@@ -154,7 +154,7 @@ impl PackedGraph {
             && parts
                 .starts
                 .par_windows(2)
-                .with_min_len(CHUNK)
+                .with_min_len(NODES_PER_CHUNK)
                 .all(|ends| ends[0] <= ends[1]);
         let inside = [
             (&parts.neighbours, n),
@@ -239,7 +239,7 @@ impl Adjacency for PackedGraph {
     }
 }
 
-/// Whether a weight is worth an edge.
+/// Whether a weight is large enough for an edge.
 pub(crate) fn is_edge(weight: f32) -> bool {
     weight >= f32::MIN_POSITIVE
 }
@@ -248,7 +248,7 @@ pub(crate) fn is_edge(weight: f32) -> bool {
 fn all_below(indices: &[u32], bound: usize) -> bool {
     let largest = |some: &[u32]| some.iter().fold(0, |largest, &index| largest.max(index)) as usize;
     indices
-        .par_chunks(64 * CHUNK)
+        .par_chunks(64 * NODES_PER_CHUNK)
         .all(|some| largest(some) < bound)
 }
 

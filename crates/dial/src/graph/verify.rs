@@ -10,24 +10,24 @@
 
 use rayon::prelude::*;
 
-use crate::blocks::CHUNK;
+use crate::blocks::NODES_PER_CHUNK;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::graph::adjacency::{Adjacency, components};
 use crate::graph::packed::{PackedGraph, is_edge, row_sum};
 
 impl PackedGraph {
-    /// Checks everything that the constructors from graphs and lists promise.
+    /// Checks everything that the constructors from graphs and lists guarantee.
     ///
     /// # Errors
     /// The first place where something does not hold (I13); cancelled.
     pub fn verify(&self, control: &Control) -> Result<()> {
         let n = self.n();
         control.start("verifying the graph", n);
-        (0..n.div_ceil(CHUNK))
+        (0..n.div_ceil(NODES_PER_CHUNK))
             .into_par_iter()
             .try_for_each(|chunk| {
-                let places = chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
+                let places = chunk * NODES_PER_CHUNK..((chunk + 1) * NODES_PER_CHUNK).min(n);
                 let bad = places
                     .clone()
                     .find_map(|place| self.fault_at(place).map(|what| (place, what)));

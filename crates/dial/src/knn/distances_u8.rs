@@ -7,7 +7,7 @@
 //! ```
 //!
 //! All of it is modulo 2³², and the left side is below 2³¹ for up to 33,025 columns ([`MOST_COLUMNS`]), so the result is
-//! exact whatever wraps around on the way. A distance is compared with the bars of both its rows at once and is stored
+//! exact although intermediate sums may wrap around. A distance is compared with the bars of both its rows at once and is stored
 //! only where it reaches one.
 //!
 //! Unsafe code, for a function that may only be called after asking the CPU (AVX-512 VNNI: 64 products an instruction)
@@ -27,14 +27,14 @@ use std::ops::Range;
 pub(crate) const MOST_COLUMNS: usize = (1 << 31) / (255 * 255);
 
 /// Rows of a block: two blocks of 784 columns fit the second-level cache.
-pub(crate) const BLOCK: usize = 256;
+pub(crate) const ROWS_PER_BLOCK: usize = 256;
 
 /// Queries and candidates of a tile, whose sums stay in registers.
-const QUERIES: usize = 8;
-const CANDIDATES: usize = 32;
+const TILE_QUERIES: usize = 8;
+const TILE_CANDIDATES: usize = 32;
 
 /// The sums of a tile, a row per query.
-type Sums = [[i32; CANDIDATES]; QUERIES];
+type Sums = [[i32; TILE_CANDIDATES]; TILE_QUERIES];
 
 /// Whether this CPU is fast at it; the results do not depend on that.
 pub(crate) fn is_fast() -> bool {
@@ -50,9 +50,9 @@ pub(crate) struct Bytes {
     /// Words per row.
     words: usize,
     /// Groups of rows, word by word: x - 128 in signed bytes.
-    queries: Vec<[i32; QUERIES]>,
+    queries: Vec<[i32; TILE_QUERIES]>,
     /// Panels of rows, word by word: y.
-    candidates: Vec<[i32; CANDIDATES]>,
+    candidates: Vec<[i32; TILE_CANDIDATES]>,
     /// |x|².
     squares: Vec<i32>,
     /// |y|² - 256 Σ y.
@@ -67,12 +67,12 @@ impl Bytes {
         if dim > MOST_COLUMNS || !all().all(|(row, column)| is_byte(value(row, column))) {
             return None;
         }
-        let (words, padded) = (dim.div_ceil(4), n.next_multiple_of(CANDIDATES));
+        let (words, padded) = (dim.div_ceil(4), n.next_multiple_of(TILE_CANDIDATES));
         let mut bytes = Bytes {
             n,
             words,
-            queries: vec![[0; QUERIES]; words * padded / QUERIES],
-            candidates: vec![[0; CANDIDATES]; words * padded / CANDIDATES],
+            queries: vec![[0; TILE_QUERIES]; words * padded / TILE_QUERIES],
+            candidates: vec![[0; TILE_CANDIDATES]; words * padded / TILE_CANDIDATES],
             squares: vec![0; padded],
             shares: vec![0; padded],
         };
@@ -90,9 +90,9 @@ impl Bytes {
 
     fn set(&mut self, row: usize, word: usize, four: [u8; 4]) {
         // Flipping the top bit takes 128 away.
-        self.queries[row / QUERIES * self.words + word][row % QUERIES] =
+        self.queries[row / TILE_QUERIES * self.words + word][row % TILE_QUERIES] =
             i32::from_le_bytes(four.map(|x| x ^ 128));
-        self.candidates[row / CANDIDATES * self.words + word][row % CANDIDATES] =
+        self.candidates[row / TILE_CANDIDATES * self.words + word][row % TILE_CANDIDATES] =
             i32::from_le_bytes(four);
         for y in four.map(i32::from) {
             self.squares[row] += y * y;
@@ -107,7 +107,7 @@ impl Bytes {
 
     /// The rows of a block, with those that fill up its last panel.
     pub(crate) fn block(&self, block: usize) -> Range<usize> {
-        block * BLOCK..((block + 1) * BLOCK).min(self.squares.len())
+        block * ROWS_PER_BLOCK..((block + 1) * ROWS_PER_BLOCK).min(self.squares.len())
     }
 
     /// Meets every row of the left block with every row of the right one.
@@ -139,13 +139,13 @@ impl Bytes {
         left: usize,
         right: usize,
         meeting: &mut Meeting,
-        sums: impl Fn(&[[i32; QUERIES]], &[[i32; CANDIDATES]]) -> Sums,
+        sums: impl Fn(&[[i32; TILE_QUERIES]], &[[i32; TILE_CANDIDATES]]) -> Sums,
     ) {
         let (left, right) = (self.block(left), self.block(right));
-        for candidate in right.clone().step_by(CANDIDATES) {
-            let panel = &self.candidates[candidate / CANDIDATES * self.words..][..self.words];
-            for query in left.clone().step_by(QUERIES) {
-                let group = &self.queries[query / QUERIES * self.words..][..self.words];
+        for candidate in right.clone().step_by(TILE_CANDIDATES) {
+            let panel = &self.candidates[candidate / TILE_CANDIDATES * self.words..][..self.words];
+            for query in left.clone().step_by(TILE_QUERIES) {
+                let group = &self.queries[query / TILE_QUERIES * self.words..][..self.words];
                 let sums = sums(group, panel);
                 for (row, sums) in sums.iter().enumerate() {
                     self.report(
@@ -165,15 +165,15 @@ impl Bytes {
         &self,
         (left, query): (usize, usize),
         (right, first): (usize, usize),
-        sums: &[i32; CANDIDATES],
+        sums: &[i32; TILE_CANDIDATES],
         meeting: &mut Meeting,
     ) {
         let (bar, square) = (meeting.bars[0][query], self.squares[left + query]);
-        let shares = &self.shares[right + first..][..CANDIDATES];
-        let bars = &meeting.bars[1][first..][..CANDIDATES];
-        let mut squared = [0; CANDIDATES];
+        let shares = &self.shares[right + first..][..TILE_CANDIDATES];
+        let bars = &meeting.bars[1][first..][..TILE_CANDIDATES];
+        let mut squared = [0; TILE_CANDIDATES];
         let mut any = false;
-        for lane in 0..CANDIDATES {
+        for lane in 0..TILE_CANDIDATES {
             squared[lane] = square
                 .wrapping_add(shares[lane])
                 .wrapping_sub(sums[lane].wrapping_mul(2));
@@ -226,8 +226,8 @@ pub(crate) struct Hit {
 }
 
 /// Σ (x - 128) y of every query with every candidate: the slow twin.
-fn sums(queries: &[[i32; QUERIES]], candidates: &[[i32; CANDIDATES]]) -> Sums {
-    let mut sums = [[0; CANDIDATES]; QUERIES];
+fn sums(queries: &[[i32; TILE_QUERIES]], candidates: &[[i32; TILE_CANDIDATES]]) -> Sums {
+    let mut sums = [[0; TILE_CANDIDATES]; TILE_QUERIES];
     for (queries, candidates) in queries.iter().zip(candidates) {
         for (sums, x) in sums.iter_mut().zip(queries) {
             for (sum, y) in sums.iter_mut().zip(candidates) {
@@ -243,8 +243,8 @@ fn sums(queries: &[[i32; QUERIES]], candidates: &[[i32; CANDIDATES]]) -> Sums {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vnni")]
-fn sums_vnni(queries: &[[i32; QUERIES]], candidates: &[[i32; CANDIDATES]]) -> Sums {
-    let mut sums = [[_mm512_setzero_si512(); 2]; QUERIES];
+fn sums_vnni(queries: &[[i32; TILE_QUERIES]], candidates: &[[i32; TILE_CANDIDATES]]) -> Sums {
+    let mut sums = [[_mm512_setzero_si512(); 2]; TILE_QUERIES];
     for (queries, candidates) in queries.iter().zip(candidates) {
         let (low, high) = halves(candidates);
         for (sums, &x) in sums.iter_mut().zip(queries) {
@@ -254,7 +254,7 @@ fn sums_vnni(queries: &[[i32; QUERIES]], candidates: &[[i32; CANDIDATES]]) -> Su
         }
     }
     sums.map(|[low, high]| {
-        let mut out = [0; CANDIDATES];
+        let mut out = [0; TILE_CANDIDATES];
         let (first, second) = out.split_at_mut(16);
         // SAFETY: each half of the array is 16 words, the 64 bytes that are written; no alignment is asked for.
         unsafe {
@@ -267,7 +267,7 @@ fn sums_vnni(queries: &[[i32; QUERIES]], candidates: &[[i32; CANDIDATES]]) -> Su
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-fn halves(candidates: &[i32; CANDIDATES]) -> (__m512i, __m512i) {
+fn halves(candidates: &[i32; TILE_CANDIDATES]) -> (__m512i, __m512i) {
     let (low, high) = candidates.split_at(16);
     // SAFETY: each half of the array is 16 words, the 64 bytes that are read; no alignment is asked for.
     unsafe {
@@ -295,7 +295,7 @@ mod tests {
         for (n, dim) in [(2, 1), (33, 3), (300, 64), (290, 101)] {
             let x = random_bytes(n * dim, dim as u64);
             let bytes = Bytes::new(n, dim, |row, column| f64::from(x[row * dim + column])).unwrap();
-            let last = (n - 1) / BLOCK;
+            let last = (n - 1) / ROWS_PER_BLOCK;
             let bars = [0, last].map(|block| vec![i32::MAX; bytes.block(block).len()]);
             let mut meeting = Meeting {
                 bars,
@@ -308,8 +308,8 @@ mod tests {
                     .sum()
             };
             let mut expected = [Vec::new(), Vec::new()];
-            for i in 0..n.min(BLOCK) {
-                for j in last * BLOCK..n {
+            for i in 0..n.min(ROWS_PER_BLOCK) {
+                for j in last * ROWS_PER_BLOCK..n {
                     let squared = squared(i, j);
                     if i != j {
                         expected[0].push(Hit {
@@ -319,7 +319,7 @@ mod tests {
                         });
                     }
                     expected[1].push(Hit {
-                        row: j - last * BLOCK,
+                        row: j - last * ROWS_PER_BLOCK,
                         other: i as u32,
                         squared,
                     });
@@ -370,13 +370,13 @@ mod tests {
             for words in [1, 2, 25] {
                 let word = |bytes: &[u8]| i32::from_le_bytes(bytes.try_into().unwrap());
                 let draw = |lanes: usize, round| random_bytes(4 * lanes * words, round);
-                let (x, y) = (draw(QUERIES, 200), draw(CANDIDATES, 201));
-                let queries: Vec<[i32; QUERIES]> = x
-                    .chunks(4 * QUERIES)
+                let (x, y) = (draw(TILE_QUERIES, 200), draw(TILE_CANDIDATES, 201));
+                let queries: Vec<[i32; TILE_QUERIES]> = x
+                    .chunks(4 * TILE_QUERIES)
                     .map(|c| std::array::from_fn(|i| word(&c[4 * i..4 * i + 4])))
                     .collect();
-                let candidates: Vec<[i32; CANDIDATES]> = y
-                    .chunks(4 * CANDIDATES)
+                let candidates: Vec<[i32; TILE_CANDIDATES]> = y
+                    .chunks(4 * TILE_CANDIDATES)
                     .map(|c| std::array::from_fn(|i| word(&c[4 * i..4 * i + 4])))
                     .collect();
                 // SAFETY: the CPU was just asked.

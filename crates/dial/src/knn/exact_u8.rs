@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::knn::distances_u8::{BLOCK, Bytes, Hit, Meeting};
+use crate::knn::distances_u8::{Bytes, Hit, Meeting, ROWS_PER_BLOCK};
 
 /// The ids of the k nearest rows of every row, nearest first, and their squared distances.
 ///
@@ -22,7 +22,7 @@ use crate::knn::distances_u8::{BLOCK, Bytes, Hit, Meeting};
 /// Cancelled.
 pub(crate) fn search(bytes: Bytes, k: usize, control: &Control) -> Result<(Vec<u32>, Vec<f64>)> {
     let n = bytes.n();
-    let blocks = n.div_ceil(BLOCK);
+    let blocks = n.div_ceil(ROWS_PER_BLOCK);
     let nearest: Vec<Mutex<Vec<Nearest>>> = (0..blocks)
         .map(|block| {
             Mutex::new(
@@ -50,8 +50,8 @@ pub(crate) fn search(bytes: Bytes, k: usize, control: &Control) -> Result<(Vec<u
 
     let (mut ids, mut squared) = (vec![u32::MAX; n * k], vec![f64::INFINITY; n * k]);
     let rows = ids
-        .par_chunks_mut(BLOCK * k)
-        .zip(squared.par_chunks_mut(BLOCK * k));
+        .par_chunks_mut(ROWS_PER_BLOCK * k)
+        .zip(squared.par_chunks_mut(ROWS_PER_BLOCK * k));
     rows.zip(&nearest).for_each(|((ids, squared), nearest)| {
         let rows = ids.chunks_mut(k).zip(squared.chunks_mut(k));
         for ((ids, squared), nearest) in rows.zip(lock(nearest).iter_mut()) {
@@ -70,7 +70,7 @@ fn pair_of(pair: usize, blocks: usize) -> (usize, usize) {
 }
 
 fn lock(nearest: &Mutex<Vec<Nearest>>) -> MutexGuard<'_, Vec<Nearest>> {
-    nearest.lock().expect("nobody panics while holding it")
+    nearest.lock().expect("no thread panics while holding it")
 }
 
 /// The bars as they are now. They only get lower, so an old one lets through too much and never too little.
@@ -80,7 +80,7 @@ fn read_bars(nearest: &[Mutex<Vec<Nearest>>], left: usize, right: usize, meeting
         bars.extend(lock(&nearest[block]).iter().map(Nearest::bar));
     }
     if left == right {
-        // The left side hears of all pairs already.
+        // The left side was compared with all pairs already.
         meeting.bars[1].fill(i32::MIN);
     }
 }

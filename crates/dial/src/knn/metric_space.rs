@@ -30,7 +30,7 @@ pub struct Space<'a> {
     pub features: Features<'a>,
     /// Reciprocal norms for the cosine metric.
     scales: Option<Vec<f64>>,
-    /// Zero vectors under cosine, which have no neighbours and are nobody's.
+    /// Zero vectors under cosine, which have no neighbours and are neighbours of no row.
     pub(crate) isolated: Vec<bool>,
 }
 

@@ -67,8 +67,8 @@ impl Squared {
     }
 }
 
-const QUERIES: usize = 128;
-const CANDIDATES: usize = 1024;
+const QUERIES_PER_TILE: usize = 128;
+const CANDIDATES_PER_TILE: usize = 1024;
 
 impl Neighbours {
     /// Finds the k nearest neighbours of every row.
@@ -163,11 +163,11 @@ fn search(space: &Space<'_>, k: usize, control: &Control) -> Result<(Vec<u32>, V
     let (screen, n) = (space.screen(), space.features.n());
     let (mut ids, mut squared) = (vec![u32::MAX; n * k], vec![f64::INFINITY; n * k]);
     control.start("finding neighbours", n);
-    ids.par_chunks_mut(QUERIES * k)
-        .zip(squared.par_chunks_mut(QUERIES * k))
+    ids.par_chunks_mut(QUERIES_PER_TILE * k)
+        .zip(squared.par_chunks_mut(QUERIES_PER_TILE * k))
         .enumerate()
         .try_for_each_init(screen_f32::Tile::new, |tile, (block, (ids, squared))| {
-            let first = block * QUERIES;
+            let first = block * QUERIES_PER_TILE;
             let rows = ids.len() / k;
             search_block(space, &screen, first..first + rows, k, tile, (ids, squared));
             control.advance(rows)
@@ -187,8 +187,8 @@ fn search_block(
 ) {
     let mut shortlists: Vec<Shortlist> = rows.clone().map(|row| Shortlist::new(row, k)).collect();
     let n = space.features.n();
-    for start in (0..n).step_by(CANDIDATES) {
-        let candidates = start..(start + CANDIDATES).min(n);
+    for start in (0..n).step_by(CANDIDATES_PER_TILE) {
+        let candidates = start..(start + CANDIDATES_PER_TILE).min(n);
         screen.multiply(rows.clone(), candidates.clone(), tile);
         for (list, products) in shortlists.iter_mut().zip(tile.rows(candidates.len())) {
             if !space.isolated[list.row] {
@@ -224,7 +224,7 @@ struct Candidate {
 }
 
 /// Above this many undecided candidates (ties, duplicates) a row is decided exactly at once.
-const CROWD: usize = 8192;
+const MAX_UNDECIDED: usize = 8192;
 
 impl Shortlist {
     fn new(row: usize, k: usize) -> Shortlist {
@@ -280,7 +280,7 @@ impl Shortlist {
         }
     }
 
-    /// Raises the bar to the k-th largest lower bound and drops whatever cannot reach it.
+    /// Raises the bar to the k-th largest lower bound and drops candidates that cannot reach it.
     fn compress(&mut self, space: &Space<'_>, screen: &Screen) {
         let (_, kth, _) = self
             .kept
@@ -291,7 +291,7 @@ impl Shortlist {
         if 2 * self.kept.len() > self.room {
             self.room *= 2;
         }
-        if self.kept.len() > CROWD {
+        if self.kept.len() > MAX_UNDECIDED {
             self.decide(space, screen);
         }
     }

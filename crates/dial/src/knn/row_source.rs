@@ -39,7 +39,7 @@ pub(crate) struct Source<'a> {
 }
 
 /// Rows that one read takes.
-pub(crate) const BLOCK: usize = 4096;
+pub(crate) const ROWS_PER_READ: usize = 4096;
 
 /// The power of two that brings a number to at most 1.
 fn power_below(largest: f64) -> f64 {
@@ -96,20 +96,20 @@ impl<'a> Source<'a> {
             return Err(Error::Shape(format!("{n} rows of {dim} numbers")));
         }
         control.start("looking through the features", n);
-        let blocks: Vec<Look> = (0..n.div_ceil(BLOCK))
+        let blocks: Vec<RowScan> = (0..n.div_ceil(ROWS_PER_READ))
             .into_par_iter()
             .map(|block| {
-                let range = block * BLOCK..((block + 1) * BLOCK).min(n);
+                let range = block * ROWS_PER_READ..((block + 1) * ROWS_PER_READ).min(n);
                 let mut values = vec![0.0; range.len() * dim];
                 read(range.clone(), &mut values)?;
                 control.advance(range.len())?;
-                Ok(Look::at(range.start, dim, &values))
+                Ok(RowScan::at(range.start, dim, &values))
             })
             .collect::<Result<_>>()?;
         control.finish();
         let look = blocks
             .into_iter()
-            .reduce(Look::join)
+            .reduce(RowScan::join)
             .expect("there are rows");
         look.check(n)?;
         let (mut isolated, mut scale) = (vec![false; n], 1.0);
@@ -177,15 +177,15 @@ fn column_means(features: Features<'_>) -> Vec<f64> {
 }
 
 /// What a look at some rows shows.
-struct Look {
+struct RowScan {
     ranges: Vec<(f32, f32)>,
     zero: Vec<usize>,
     bad: Option<Error>,
 }
 
-impl Look {
-    fn at(first: usize, dim: usize, values: &[f32]) -> Look {
-        let mut look = Look {
+impl RowScan {
+    fn at(first: usize, dim: usize, values: &[f32]) -> RowScan {
+        let mut look = RowScan {
             ranges: vec![(f32::INFINITY, f32::NEG_INFINITY); dim],
             zero: Vec::new(),
             bad: None,
@@ -213,7 +213,7 @@ impl Look {
         look
     }
 
-    fn join(mut self, other: Look) -> Look {
+    fn join(mut self, other: RowScan) -> RowScan {
         for ((low, high), (other_low, other_high)) in self.ranges.iter_mut().zip(other.ranges) {
             (*low, *high) = (low.min(other_low), high.max(other_high));
         }

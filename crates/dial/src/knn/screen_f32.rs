@@ -4,7 +4,7 @@
 //! Rows are centred on the mean, scaled by a power of two to at most 1, converted to f32 and extended by -|y|²/2, so that
 //! the product of a query (x, 1) with a candidate (y, -|y|²/2) is H(x, y) = x·y - |y|²/2 (see `knn`).
 //!
-//! One of two places of the crate with unsafe code (the other is `distances_u8`): the `gemm` crate takes raw pointers,
+//! One of two places of the crate with unsafe code (the other is `distances_u8`): the `gemm-f32` crate takes raw pointers,
 //! and a function compiled for a wider CPU may only be called after asking the CPU. Measured on one core with AVX-512,
 //! the 10,000 x 784 test images of MNIST, whole search, CPU time: 3.1 s with `gemm`, 10.7 s with a plain loop of eight
 //! running sums that the compiler vectorises for the baseline CPU.
@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-/// Products are looked through so many at a time.
+/// Products that are compared with the thresholds at a time.
 pub(crate) const LANES: usize = 32;
 
 /// Features prepared for screening.
@@ -130,26 +130,27 @@ impl Screen {
         // SAFETY: the assertion above shows that the left operand holds m rows and the right one n rows of `width`
         // values, and the result m rows of n; the strides say exactly that; the slices are disjoint (a &mut and two &).
         unsafe {
-            gemm::gemm(
-                m,
+            // In column-major terms: the transposed products are the candidates times the transposed queries.
+            gemm_f32::gemm::f32::get_gemm_fn()(
                 n,
+                m,
                 width,
                 tile.products.as_mut_ptr(),
-                1,
                 n as isize,
-                false,
-                tile.queries.as_ptr(),
                 1,
-                stride,
+                false,
                 right.as_ptr(),
+                1,
+                stride,
+                tile.queries.as_ptr(),
                 stride,
                 1,
-                0.0f32,
-                1.0f32,
+                0.0,
+                1.0,
                 false,
                 false,
                 false,
-                gemm::Parallelism::None,
+                gemm_common::Parallelism::None,
             );
         }
     }
@@ -250,7 +251,7 @@ fn scan_avx2(
 }
 
 /// Bytes of panels that go past all queries before the next ones come: they should stay in the second-level cache.
-const RESIDENT: usize = 256 * 1024;
+const PANEL_BYTES: usize = 256 * 1024;
 
 #[inline(always)]
 fn scan_in_tiles<const Q: usize, const FUSED: bool>(
@@ -260,7 +261,7 @@ fn scan_in_tiles<const Q: usize, const FUSED: bool>(
     mut hit: impl FnMut(usize, usize, f32) -> f32,
 ) {
     let (dim, size) = (panels.dim, (panels.dim + 1) * LANES);
-    let together = (RESIDENT / (4 * size)).max(1);
+    let together = (PANEL_BYTES / (4 * size)).max(1);
     let tail = queries.len() / (Q * dim) * Q;
     for (stack, some) in panels.values.chunks(together * size).enumerate() {
         for (tile, queries) in queries.chunks_exact(Q * dim).enumerate() {

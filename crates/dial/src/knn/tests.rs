@@ -48,7 +48,7 @@ fn equals_brute_force_across_block_borders() {
 #[test]
 fn crowds_of_duplicates_are_decided_exactly_by_node_id() {
     // More copies of one point than a shortlist may hold, and one point apart.
-    let n = CROWD + 2000;
+    let n = MAX_UNDECIDED + 2000;
     let mut x = vec![0.25; n];
     x[17] = 1.0;
     let features = Features::f64(&x, n, 1).unwrap();

@@ -32,12 +32,25 @@ pub enum Change {
         /// The class that takes its labels.
         into: ClassId,
     },
+    /// A class ends and its labels with it: items that have no other are open again.
+    DeleteClass {
+        /// The class.
+        class: ClassId,
+    },
+    /// The order in which people see the classes: these first, then the others by their ids. It changes nothing else.
+    OrderClasses {
+        /// The classes, each once.
+        classes: Vec<ClassId>,
+    },
     /// An annotator's answer.
     Label {
         /// The item.
         item: String,
         /// Classes with weights above 0 that sum to at most 1.
         classes: Vec<(ClassId, f64)>,
+        /// It decides between differing answers: while it stands, it alone counts for the item.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        adjudicates: bool,
     },
     /// Do not ask for this item again.
     Skip {
@@ -46,6 +59,11 @@ pub enum Change {
     },
     /// Leave this item out: not asked, its labels do not count.
     Exclude {
+        /// The item.
+        item: String,
+    },
+    /// Take this item up again: neither skipped nor left out any more.
+    Reopen {
         /// The item.
         item: String,
     },
@@ -76,16 +94,63 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whether an undo key takes it back: an answer, or another name or fate of a class.
-    pub fn is_deed(&self) -> bool {
+    /// An answer that counts beside those of others.
+    pub fn label(item: impl Into<String>, classes: Vec<(ClassId, f64)>) -> Change {
+        Change::Label {
+            item: item.into(),
+            classes,
+            adjudicates: false,
+        }
+    }
+
+    /// Whether an undo key takes it back: an answer, a mark of an item, or another name or status of a class.
+    pub fn is_undoable(&self) -> bool {
         matches!(
             self,
             Change::Label { .. }
                 | Change::Skip { .. }
                 | Change::Exclude { .. }
+                | Change::Reopen { .. }
                 | Change::RenameClass { .. }
                 | Change::MergeClass { .. }
+                | Change::DeleteClass { .. }
+                | Change::OrderClasses { .. }
         )
+    }
+
+    /// The item that it is about, if it is about one.
+    pub fn item(&self) -> Option<&str> {
+        match self {
+            Change::Label { item, .. }
+            | Change::Skip { item }
+            | Change::Exclude { item }
+            | Change::Reopen { item } => Some(item),
+            _ => None,
+        }
+    }
+
+    /// Whether items that were closed may be open after it.
+    pub fn opens(&self) -> bool {
+        matches!(
+            self,
+            Change::Undo { .. }
+                | Change::Redo { .. }
+                | Change::Reopen { .. }
+                | Change::DeleteClass { .. }
+        )
+    }
+
+    /// The class that it adds, if it adds one.
+    pub(crate) fn added(&self) -> Option<ClassId> {
+        match self {
+            Change::AddClass { class, .. } => Some(*class),
+            _ => None,
+        }
+    }
+
+    /// Whether the schema follows from it: classes, weights of annotators, settings.
+    pub(crate) fn is_schema(&self) -> bool {
+        self.item().is_none() && !matches!(self, Change::Undo { .. } | Change::Redo { .. })
     }
 }
 
@@ -106,17 +171,19 @@ pub struct Class {
     /// Its present name.
     pub name: String,
     /// What became of it.
-    pub fate: Fate,
+    pub status: ClassStatus,
 }
 
 /// What became of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fate {
+pub enum ClassStatus {
     /// Labels may use it.
     Live,
     /// Another class took its labels.
     Merged(ClassId),
+    /// It was deleted, and its labels with it.
+    Deleted,
     /// Its addition was undone; the id is not given again.
     Undone,
 }

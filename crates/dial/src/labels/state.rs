@@ -1,201 +1,214 @@
-//! What the live events of a log say together: classes, labels and marks of items, weights of annotators, settings.
+//! The state that the live events of a log add up to: the schema, and the labels and marks of items.
 //!
-//! Every event is checked against what stands when it is applied. Which events are live is the business of `labels`.
+//! Every event is validated against the current state; `labels` decides which events are live. An answer keeps its place
+//! in the log, and of several the latest counts: so one can be taken back, or return to its place, without a look at the
+//! others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::belief::field::MODERATE;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::ClassId;
-use crate::labels::events::{Change, Class, Event, Fate};
+use crate::labels::events::{Change, Event};
+use crate::labels::schema::Schema;
 
-/// What the live events say.
+/// The state after the live events.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
-    pub(crate) classes: Vec<Class>,
-    pub(crate) items: BTreeMap<String, Marks>,
-    pub(crate) weights: BTreeMap<String, f64>,
-    pub(crate) settings: Option<(f64, usize)>,
+    pub(crate) schema: Schema,
+    pub(crate) items: BTreeMap<String, ItemState>,
+    /// The places of the live labels that name a class.
+    pub(crate) uses: BTreeMap<ClassId, BTreeSet<usize>>,
+    /// The places of what an undo key of each annotator takes back.
+    pub(crate) undoable: BTreeMap<String, BTreeSet<usize>>,
 }
 
+/// The live answers about an item.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Marks {
-    /// Latest live label of each annotator, with its place in the log.
-    pub(crate) labels: BTreeMap<String, (usize, Vec<(ClassId, f64)>)>,
-    pub(crate) skipped: bool,
-    pub(crate) excluded: bool,
+pub(crate) struct ItemState {
+    /// The labels of each annotator in the order of their places; never none.
+    labels: BTreeMap<String, Vec<Answer>>,
+    skips: BTreeSet<usize>,
+    exclusions: BTreeSet<usize>,
+    /// Where it was taken up again.
+    reopenings: BTreeSet<usize>,
 }
 
-impl Marks {
+/// A live label.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Answer {
+    /// Its place in the log.
+    pub(crate) place: usize,
+    /// Without those that were deleted; none may be left.
+    pub(crate) classes: Vec<(ClassId, f64)>,
+    /// While it stands, it alone counts for the item.
+    pub(crate) adjudicates: bool,
+}
+
+impl Answer {
+    fn is_left(&self) -> bool {
+        !self.classes.is_empty()
+    }
+}
+
+impl ItemState {
+    /// The label of each annotator: the latest, unless nothing is left of it.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = (&str, &Answer)> {
+        let all = self.labels.keys();
+        all.filter_map(|annotator| Some((annotator.as_str(), self.label(annotator)?)))
+    }
+
+    /// The label of an annotator.
+    pub(crate) fn label(&self, annotator: &str) -> Option<&Answer> {
+        let latest = self.labels.get(annotator)?.last();
+        latest.filter(|answer| answer.is_left())
+    }
+
+    /// The labels that count, by annotator: the latest that adjudicates, else all.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = (&str, &Answer)> {
+        let adjudicating = self.labels().filter(|(_, answer)| answer.adjudicates);
+        let decisive = adjudicating.map(|(_, answer)| answer.place).max();
+        let counts = move |answer: &Answer| decisive.is_none_or(|place| answer.place == place);
+        self.labels().filter(move |(_, answer)| counts(answer))
+    }
+
+    pub(crate) fn skipped(&self) -> bool {
+        self.skips.last() > self.reopenings.last()
+    }
+
+    pub(crate) fn excluded(&self) -> bool {
+        self.exclusions.last() > self.reopenings.last()
+    }
+
+    pub(crate) fn labelled(&self) -> bool {
+        self.labels().next().is_some()
+    }
+
     pub(crate) fn closed(&self) -> bool {
-        self.skipped || self.excluded || !self.labels.is_empty()
+        self.skipped() || self.excluded() || self.labelled()
     }
 }
 
 impl State {
-    pub(crate) fn apply(&mut self, place: usize, event: &Event) -> Result<()> {
+    /// Takes an event at the end of the log, or stays as it is.
+    pub(crate) fn apply(&mut self, log: &[Event], event: &Event) -> Result<()> {
+        let place = log.len();
         match &event.change {
-            Change::AddClass { class, name } => self.add_class(*class, name),
-            Change::RenameClass { class, name } => self.rename_class(*class, name),
-            Change::MergeClass { from, into } => self.merge_class(*from, *into),
-            Change::Label { item, classes } => {
-                self.check_label(item, classes)?;
-                self.marks(item)
-                    .labels
-                    .insert(event.annotator.clone(), (place, classes.clone()));
-                Ok(())
+            Change::Label { item, classes, .. } => {
+                self.schema.check_label(place, item, classes)?;
             }
-            Change::Skip { item } => {
-                self.marks(item).skipped = true;
-                Ok(())
-            }
-            Change::Exclude { item } => {
-                self.marks(item).excluded = true;
-                Ok(())
-            }
-            Change::Weight { annotator, weight } => {
-                check_positive("annotator weight", *weight)?;
-                self.weights.insert(annotator.clone(), *weight);
-                Ok(())
-            }
-            Change::Settings {
-                prior_strength,
-                expected_clusters,
-            } => {
-                check_positive("prior", *prior_strength)?;
-                check_positive("expected-clusters", *expected_clusters as f64)?;
-                self.settings = Some((*prior_strength, *expected_clusters));
-                Ok(())
-            }
-            Change::Undo { .. } | Change::Redo { .. } => Ok(()),
+            change => self.schema.apply(place, change)?,
         }
-    }
-
-    fn marks(&mut self, item: &str) -> &mut Marks {
-        self.items.entry(item.to_string()).or_default()
-    }
-
-    /// Whether there are classes to choose between.
-    pub(crate) fn usable(&self) -> bool {
-        self.live_classes() >= 2
-    }
-
-    fn live_classes(&self) -> usize {
-        self.classes
-            .iter()
-            .filter(|class| class.fate == Fate::Live)
-            .count()
-    }
-
-    /// The live class that stands for a class after merges.
-    pub(crate) fn resolve(&self, class: ClassId) -> ClassId {
-        match self.classes[class.index()].fate {
-            Fate::Merged(into) => self.resolve(into),
-            Fate::Live | Fate::Undone => class,
-        }
-    }
-
-    fn live(&self, class: ClassId) -> Result<()> {
-        match self.classes.get(class.index()) {
-            Some(Class {
-                fate: Fate::Live, ..
-            }) => Ok(()),
-            _ => Err(Error::UnknownClass(class.0.to_string())),
-        }
-    }
-
-    fn check_name(&self, name: &str) -> Result<()> {
-        if self
-            .classes
-            .iter()
-            .any(|class| class.fate == Fate::Live && class.name == name)
-        {
-            return Err(Error::Conflict(format!(
-                "there is a class {name:?} already. Choose another name."
-            )));
+        self.put(place, event);
+        if let Change::DeleteClass { class } = event.change {
+            self.renew(log, |schema, used| schema.resolve(used) == class);
         }
         Ok(())
     }
 
-    fn add_class(&mut self, class: ClassId, name: &str) -> Result<()> {
-        self.check_name(name)?;
-        if class.index() < self.classes.len() {
-            return Err(Error::Conflict(format!(
-                "class id {} was given before. Use the next one.",
-                class.0
-            )));
-        }
-        // Ids between were given to classes whose addition is undone.
-        self.classes.resize(
-            class.index(),
-            Class {
-                name: String::new(),
-                fate: Fate::Undone,
-            },
-        );
-        self.classes.push(Class {
-            name: name.to_string(),
-            fate: Fate::Live,
+    /// Takes another schema, which allows all live labels.
+    pub(crate) fn exchange(&mut self, schema: Schema, log: &[Event]) {
+        let before = std::mem::replace(&mut self.schema, schema);
+        self.renew(log, |after, used| {
+            before.is_deleted(used) != after.is_deleted(used)
         });
-        Ok(())
     }
 
-    fn rename_class(&mut self, class: ClassId, name: &str) -> Result<()> {
-        self.live(class)?;
-        if self.classes[class.index()].name != name {
-            self.check_name(name)?;
+    /// Puts the labels that name certain classes once more, as they are with this schema.
+    fn renew(&mut self, log: &[Event], named: impl Fn(&Schema, ClassId) -> bool) {
+        let places: BTreeSet<usize> = (self.uses.iter())
+            .filter(|(class, _)| named(&self.schema, **class))
+            .flat_map(|(_, places)| places.iter().copied())
+            .collect();
+        for place in places {
+            self.take(place, &log[place]);
+            self.put(place, &log[place]);
         }
-        self.classes[class.index()].name = name.to_string();
-        Ok(())
     }
 
-    fn merge_class(&mut self, from: ClassId, into: ClassId) -> Result<()> {
-        self.live(from)?;
-        self.live(into)?;
-        if from == into {
-            return Err(Error::Conflict(format!(
-                "class {} cannot be merged into itself. Name two classes.",
-                from.0
-            )));
+    /// Puts what an event says beside the schema, which allows it, at its place.
+    pub(crate) fn put(&mut self, place: usize, event: &Event) {
+        if event.change.is_undoable() {
+            let places = self.undoable.entry(event.annotator.clone()).or_default();
+            places.insert(place);
         }
-        let left = self.live_classes() - 1;
-        if left < 2 {
-            return Err(Error::TooFewClasses(left));
+        if let Change::Label { classes, .. } = &event.change {
+            for (class, _) in classes {
+                self.uses.entry(*class).or_default().insert(place);
+            }
         }
-        self.classes[from.index()].fate = Fate::Merged(into);
-        Ok(())
-    }
-
-    pub(crate) fn check_label(&self, item: &str, classes: &[(ClassId, f64)]) -> Result<()> {
-        let refuse = |why: &str| {
-            Err(Error::BadLabel {
-                item: item.to_string(),
-                why: why.to_string(),
-            })
+        let Some(item) = event.change.item() else {
+            return;
         };
-        if classes.is_empty() {
-            return refuse("names no class");
-        }
-        for (place, &(class, weight)) in classes.iter().enumerate() {
-            self.live(class)?;
-            if classes[..place].iter().any(|&(other, _)| other == class) {
-                return refuse("names a class twice");
+        let state = self.items.entry(item.to_string()).or_default();
+        match &event.change {
+            Change::Label {
+                classes,
+                adjudicates,
+                ..
+            } => {
+                let labels = state.labels.entry(event.annotator.clone());
+                let labels = labels.or_insert_with(|| Vec::with_capacity(1));
+                let at = labels.partition_point(|answer| answer.place < place);
+                let left = |(class, _): &&(ClassId, f64)| !self.schema.is_deleted(*class);
+                let answer = Answer {
+                    place,
+                    classes: classes.iter().filter(left).copied().collect(),
+                    adjudicates: *adjudicates,
+                };
+                labels.insert(at, answer);
             }
-            if !(weight.is_finite() && weight > 0.0) {
-                return refuse("has a weight that is not above 0");
+            Change::Skip { .. } => drop(state.skips.insert(place)),
+            Change::Exclude { .. } => drop(state.exclusions.insert(place)),
+            Change::Reopen { .. } => drop(state.reopenings.insert(place)),
+            _ => {}
+        }
+    }
+
+    /// Takes away what `put` put: the state is as if the event had never been.
+    pub(crate) fn take(&mut self, place: usize, event: &Event) {
+        if event.change.is_undoable() {
+            remove(&mut self.undoable, &event.annotator, place);
+        }
+        if let Change::Label { classes, .. } = &event.change {
+            for (class, _) in classes {
+                remove(&mut self.uses, class, place);
             }
         }
-        // A hair above 1 is rounding, as in ten weights of 0.1.
-        if classes.iter().map(|(_, weight)| weight).sum::<f64>() > 1.0 + 1e-9 {
-            return refuse("has weights that sum to more than 1");
+        let Some(item) = event.change.item() else {
+            return;
+        };
+        let Some(state) = self.items.get_mut(item) else {
+            return;
+        };
+        match &event.change {
+            Change::Label { .. } => {
+                let labels = state.labels.get_mut(&event.annotator);
+                if let Some(labels) = labels {
+                    if let Ok(at) = labels.binary_search_by_key(&place, |answer| answer.place) {
+                        labels.remove(at);
+                    }
+                    if labels.is_empty() {
+                        state.labels.remove(&event.annotator);
+                    }
+                }
+            }
+            Change::Skip { .. } => drop(state.skips.remove(&place)),
+            Change::Exclude { .. } => drop(state.exclusions.remove(&place)),
+            Change::Reopen { .. } => drop(state.reopenings.remove(&place)),
+            _ => {}
         }
-        Ok(())
+        if *state == ItemState::default() {
+            self.items.remove(item);
+        }
     }
 }
 
-fn check_positive(name: &'static str, value: f64) -> Result<()> {
-    if MODERATE.contains(&value) {
-        return Ok(());
+/// Removes a place, and its set with the last.
+fn remove<K: Ord>(sets: &mut BTreeMap<K, BTreeSet<usize>>, key: &K, place: usize) {
+    if let Some(set) = sets.get_mut(key) {
+        set.remove(&place);
+        if set.is_empty() {
+            sets.remove(key);
+        }
     }
-    Err(Error::setting(name, "a number from 1e-100 to 1e100", value))
 }

@@ -1,17 +1,12 @@
 //! Conjugate gradients with Jacobi preconditioning, for several right-hand sides at once.
 //!
-//! The solvers of the house: conjugate gradients, here, solve any [`LinearOperator`] over all of a graph. Sweeps by colours
-//! (`gauss_seidel`) solve L + τ I in half the iterations and a third of the bytes, but first need the matrix coloured. Both are
-//! a `GlobalSolver`, and `inverse` asks no more of either. Pushes (`push`) solve L + τ I where the right-hand side is, leave a bounded
-//! residual elsewhere (`local` proves what that costs), and touch what matters only.
-//!
 //! ```text
 //! A x = b,  M = diag(A):   x = 0, r = b, z = r/M, p = z
 //!     q = A p,  a = (r·z)/(p·q),  x += a p,  r -= a q,  z = r/M,  p = z + ((r·z) / (old r·z)) p
 //! ```
 //!
 //! Two differences from the textbook. The recursive r drifts away from b - A x, so convergence is only claimed after the
-//! true residual was computed anew; if it is too large, another round starts from there, and after a few rounds the
+//! true residual was recomputed; if it is too large, another round starts from there, and after a few rounds the
 //! solve fails loudly ([`Error::NotConverged`]). And columns stop one by one: a column that is done takes steps of
 //! length 0, so that its bits are those it would have had alone.
 
@@ -129,7 +124,7 @@ impl GlobalSolver for Exact {
     }
 }
 
-/// Work space that nobody is using just now.
+/// Work space that no solve is using at the moment.
 #[derive(Debug)]
 pub struct Spare<T>(Mutex<Vec<T>>);
 
@@ -162,7 +157,7 @@ impl<T> Spare<T> {
 }
 
 /// Rounds before giving up, each from the true residual of the one before.
-const ROUNDS: usize = 5;
+const MAX_RESTARTS: usize = 5;
 
 /// Solves A x_c = b_c for W columns, `b(row, c)` being the right-hand sides; the solutions are left in the workspace.
 ///
@@ -180,7 +175,7 @@ pub fn conjugate_gradients<const W: usize>(
     workspace.reset(operator, W);
     let mut solved = [Solved::default(); W];
     let mut residuals = residuals::<W>(&mut workspace.r, &b, |_, r| r.fill(0.0));
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_RESTARTS {
         // A residual that is not a number is not small either.
         if residuals.iter().all(|&residual| residual <= stop.residual) {
             break;

@@ -1,4 +1,4 @@
-//! A graph in colours: nodes of one colour are no neighbours, so a Gauss-Seidel sweep may take all of them at once.
+//! A graph in colours: nodes of one colour are not neighbours, so a Gauss-Seidel sweep may take all of them at once.
 //!
 //! For a diagonal R the matrix I - R W R (R = 1/√(d + τ) makes it the scaled L + τ I) is split by an order of the nodes,
 //! colour after colour:
@@ -49,10 +49,10 @@ struct Half {
 }
 
 /// Rows per chunk of a sweep. Part of the definition of every sum: changing it changes last bits.
-pub(crate) const ROWS: usize = 512;
+pub(crate) const ROWS_PER_CHUNK: usize = 512;
 
-/// Below so many rows a colour is not worth dividing among threads.
-const SERIAL: usize = 3 * ROWS;
+/// A colour with fewer rows is not worth dividing among threads.
+const SERIAL_ROWS: usize = 3 * ROWS_PER_CHUNK;
 
 impl Coloured {
     /// The splitting for a diagonal R, given by node.
@@ -64,7 +64,7 @@ impl Coloured {
         order.sort_by_key(|node| colour[node.index()]);
         for of_one in order.chunk_by_mut(|a, b| colour[a.index()] == colour[b.index()]) {
             of_one
-                .chunks_mut(ROWS)
+                .chunks_mut(ROWS_PER_CHUNK)
                 .for_each(|chunk| chunk.sort_by_cached_key(|&node| quads(rows, &colour, node)));
         }
         let rank = ranks(order.iter().map(|node| node.0));
@@ -134,7 +134,7 @@ impl Coloured {
     pub(crate) fn chunks(&self) -> usize {
         self.bounds
             .windows(2)
-            .map(|colour| (colour[1] - colour[0]).div_ceil(ROWS))
+            .map(|colour| (colour[1] - colour[0]).div_ceil(ROWS_PER_CHUNK))
             .sum()
     }
 
@@ -150,21 +150,21 @@ impl Coloured {
         for colour in self.bounds.windows(2) {
             let (before, rest) = s.split_at_mut(colour[0] * W);
             let rows = &mut rest[..(colour[1] - colour[0]) * W];
-            let (now, after) = sums.split_at_mut((colour[1] - colour[0]).div_ceil(ROWS));
+            let (now, after) = sums.split_at_mut((colour[1] - colour[0]).div_ceil(ROWS_PER_CHUNK));
             let work = |chunk: usize, rows: &mut [f32], sum: &mut [f64; W]| {
-                let first = colour[0] + chunk * ROWS;
+                let first = colour[0] + chunk * ROWS_PER_CHUNK;
                 *sum = [0.0; W];
                 for (place, out) in (first..).zip(rows.chunks_exact_mut(W)) {
                     row(place, self.earlier.sum(place, before), out, sum);
                 }
             };
-            if colour[1] - colour[0] < SERIAL {
-                rows.chunks_mut(ROWS * W)
+            if colour[1] - colour[0] < SERIAL_ROWS {
+                rows.chunks_mut(ROWS_PER_CHUNK * W)
                     .zip(now)
                     .enumerate()
                     .for_each(|(c, (rows, sum))| work(c, rows, sum));
             } else {
-                let chunks = rows.par_chunks_mut(ROWS * W).zip(now).enumerate();
+                let chunks = rows.par_chunks_mut(ROWS_PER_CHUNK * W).zip(now).enumerate();
                 chunks.for_each(|(c, (rows, sum))| work(c, rows, sum));
             }
             sums = after;
@@ -187,22 +187,22 @@ impl Coloured {
             );
             let after = &*after;
             let work = |chunk: usize, t: &mut [f32], p: &mut [f32]| {
-                let first = colour[0] + chunk * ROWS;
+                let first = colour[0] + chunk * ROWS_PER_CHUNK;
                 for (place, (t, p)) in
                     (first..).zip(t.chunks_exact_mut(W).zip(p.chunks_exact_mut(W)))
                 {
                     row(place, self.later.sum(place, after), t, p);
                 }
             };
-            if colour[1] - colour[0] < SERIAL {
-                t.chunks_mut(ROWS * W)
-                    .zip(p.chunks_mut(ROWS * W))
+            if colour[1] - colour[0] < SERIAL_ROWS {
+                t.chunks_mut(ROWS_PER_CHUNK * W)
+                    .zip(p.chunks_mut(ROWS_PER_CHUNK * W))
                     .enumerate()
                     .for_each(|(c, (t, p))| work(c, t, p));
             } else {
                 let chunks = t
-                    .par_chunks_mut(ROWS * W)
-                    .zip(p.par_chunks_mut(ROWS * W))
+                    .par_chunks_mut(ROWS_PER_CHUNK * W)
+                    .zip(p.par_chunks_mut(ROWS_PER_CHUNK * W))
                     .enumerate();
                 chunks.for_each(|(c, (t, p))| work(c, t, p));
             }

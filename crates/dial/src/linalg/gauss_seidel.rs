@@ -15,7 +15,7 @@
 //! kNN graphs half as many of them are needed as with the diagonal alone.
 //!
 //! The recurrence runs in f32 (sums in f64) and lowers the residual some 1e4-fold. Then x takes the correction, the true
-//! residual is computed anew in f64 with the unscaled operator, and the next round starts from it: two rounds to 1e-9. As
+//! residual is recomputed in f64 with the unscaled operator, and the next round starts from it: two rounds to 1e-9. As
 //! in `cg`, only that residual counts, and the bits of a column do not depend on its block. A column that f32 cannot
 //! help (a graph of very wide condition) is solved by `cg` instead.
 
@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::graph::adjacency::{Count, Weight};
 use crate::graph::laplacian::{Combinatorial, Lanes, LinearOperator};
 use crate::linalg::cg::{GlobalSolver, Solved, Stop, Workspace, conjugate_gradients, residuals};
-use crate::linalg::coloring::{Coloured, ROWS};
+use crate::linalg::coloring::{Coloured, ROWS_PER_CHUNK};
 
 /// The vectors a solve needs, kept between solves so that a solve allocates nothing of size n.
 #[derive(Debug, Default)]
@@ -88,16 +88,16 @@ impl GlobalSolver for Coloured {
 pub(crate) const BYTES_PER_ROW: usize = 4 * (4 + 3 + 7);
 
 /// Rounds before giving up on f32.
-const ROUNDS: usize = 6;
+const MAX_F32_ROUNDS: usize = 6;
 
 /// Iterations after which a round is given up: rounding may keep f32 from ever arriving.
-const ROUND: usize = 1000;
+const MAX_ROUND_ITERATIONS: usize = 1000;
 
 /// What a round of f32 is asked to lower the residual to, if more is wanted than it can give.
-const DEEPEST: f64 = 2.5e-5;
+const F32_REDUCTION: f64 = 2.5e-5;
 
 /// A round that lowers the true residual less than to this share of it is of no use.
-const USEFUL: f64 = 0.1;
+const USEFUL_REDUCTION: f64 = 0.1;
 
 /// Solves A x_c = b_c for W columns, `b(node, c)` being the right-hand sides; `matrix` is the operator A, scaled and split. The
 /// solutions are left in the vectors.
@@ -116,7 +116,7 @@ pub(crate) fn solve<const W: usize>(
     let mut solved = [Solved::default(); W];
     let mut norms: [f64; W] = residuals(&mut vectors.residual, &b, |_, r| r.fill(0.0));
     let mut useful = [true; W];
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_F32_ROUNDS {
         let active = std::array::from_fn(|c| {
             useful[c] && norms[c] > stop.residual && solved[c].iterations < stop.iterations
         });
@@ -126,7 +126,9 @@ pub(crate) fn solve<const W: usize>(
         round::<W>(matrix, stop, norms, active, &mut solved, vectors, control)?;
         let Vectors { x, residual, .. } = &mut *vectors;
         let next: [f64; W] = residuals(residual, &b, |first, r| operator.product::<W>(first, x, r));
-        useful = std::array::from_fn(|c| useful[c] && (!active[c] || next[c] <= USEFUL * norms[c]));
+        useful = std::array::from_fn(|c| {
+            useful[c] && (!active[c] || next[c] <= USEFUL_REDUCTION * norms[c])
+        });
         norms = next;
     }
     for c in 0..W {
@@ -183,8 +185,8 @@ fn round<const W: usize>(
     let norms: [f64; W] = std::array::from_fn(|c| if active[c] { norms[c] } else { 0.0 });
     // The recurrence only has |R⁻¹ (I - E)⁻¹ R r| at hand; it aims a little lower than asked, so that the true residual
     // passes too.
-    let aims = norms.map(|norm| 0.9 * (stop.residual / norm).max(DEEPEST));
-    let limits = solved.map(|solved| solved.iterations + ROUND);
+    let aims = norms.map(|norm| 0.9 * (stop.residual / norm).max(F32_REDUCTION));
+    let limits = solved.map(|solved| solved.iterations + MAX_ROUND_ITERATIONS);
     let mut rr = begin(matrix, norms, vectors, &mut sums);
     let mut turn = [0.0; W];
     while active.contains(&true) {
@@ -290,11 +292,11 @@ fn advance<const W: usize>(
         [rr, unscaled]
     };
     let chunks = e
-        .par_chunks_mut(LONG * W)
-        .zip(r.par_chunks_mut(LONG * W))
+        .par_chunks_mut(ROWS_PER_LONG_CHUNK * W)
+        .zip(r.par_chunks_mut(ROWS_PER_LONG_CHUNK * W))
         .enumerate();
     let parts: Vec<_> = chunks
-        .map(|(chunk, (e, r))| work(chunk * LONG, e, r))
+        .map(|(chunk, (e, r))| work(chunk * ROWS_PER_LONG_CHUNK, e, r))
         .collect();
     let of = |which: usize| {
         parts.iter().fold([0.0; W], |sum, part| {
@@ -305,7 +307,7 @@ fn advance<const W: usize>(
 }
 
 /// Rows per chunk where all nodes are taken at once.
-const LONG: usize = 8 * ROWS;
+const ROWS_PER_LONG_CHUNK: usize = 8 * ROWS_PER_CHUNK;
 
 /// x += norm R e.
 fn correct<const W: usize>(matrix: &Coloured, norms: [f64; W], vectors: &mut Vectors) {

@@ -30,7 +30,7 @@ pub(crate) struct Inverse<G, S: GlobalSolver> {
 }
 
 /// Right-hand sides are solved together in blocks of this width.
-const BLOCK: usize = 8;
+const SIDES_PER_SOLVE: usize = 8;
 
 /// The solution for one right-hand side, by row.
 pub(crate) type Solution<'a> = StepBy<Copied<Iter<'a, f64>>>;
@@ -69,7 +69,7 @@ impl<G: Adjacency, S: GlobalSolver> Inverse<G, S> {
             while first < count {
                 // A block costs about as much as three single solves.
                 let width = if count - first > 3 {
-                    BLOCK.min(count - first)
+                    SIDES_PER_SOLVE.min(count - first)
                 } else {
                     1
                 };
@@ -79,7 +79,8 @@ impl<G: Adjacency, S: GlobalSolver> Inverse<G, S> {
                 };
                 match width {
                     1 => self.block::<1>(width, side, stop, vectors, control, &mut take)?,
-                    _ => self.block::<BLOCK>(width, side, stop, vectors, control, &mut take)?,
+                    _ => self
+                        .block::<SIDES_PER_SOLVE>(width, side, stop, vectors, control, &mut take)?,
                 }
                 first += width;
             }
@@ -166,7 +167,7 @@ impl<G: Adjacency, S: GlobalSolver> Inverse<G, S> {
     }
 
     /// (d + τ) G(x, x) for every row x, never too high.
-    pub(crate) fn peaks(&self, control: &Control) -> Result<Vec<f64>> {
+    pub(crate) fn inverse_diagonal(&self, control: &Control) -> Result<Vec<f64>> {
         inverse_diagonal::find(&self.operator(), control)
     }
 }

@@ -1,18 +1,18 @@
-//! How high columns stand at their source, for all sources at once: how often a walk comes back.
+//! Estimates the scaled diagonal of (L + τ I)⁻¹, the value of every column at its source, by truncated residual push.
 //!
 //! ```text
-//! peak(x) = (d(x) + τ) G(x, x) >= 1,      G = A⁻¹,  A = L + τ I
+//! value(x) = (d(x) + τ) G(x, x) >= 1,      G = A⁻¹,  A = L + τ I
 //! push from x, in rounds: estimate g, residual r = e_x - A g;   wherever r > ρ, at once:
 //!                         g += r/(d + τ),  and r goes to the neighbours, w/(d + τ) of it
 //! G(x, x) = g(x) + g·r + r·G r                   for any g, as G is symmetric
 //! ρ Σr/τ  >= r·G r >= max(Σ r²/(d + τ), (Σ r)²/(c τ))         c: the nodes of the component
 //! ```
 //!
-//! The lower end of the last line stands in for r·G r, so a peak is never too high. With ρ = 0.03 and the τ of `auto` some 50 to
+//! The lower end of the last line stands in for r·G r, so a value is never too high. With ρ = 0.03 and the τ of `auto` some 50 to
 //! 150 pushes a node find it to 3 to 7 % on pools of 5,000 (root mean square; Pavia 13 %, single nodes up to two fifths); a smaller
-//! τ would need a smaller ρ. What hurts is unevenness: among thousands of scores one whose peak is much further too low than
+//! τ would need a smaller ρ. What hurts is unevenness: among thousands of scores one whose value is much further too low than
 //! the others wins. 16 vectors of random signs (Hutchinson 1990) scatter by 20 to 50 % and cost a tenth more errors than exact
-//! peaks; pushes cost none (`docs/research.md`). All of a round at once, so that the order of the nodes decides nothing but
+//! values; pushes cost none (`docs/research.md`). All of a round at once, so that the order of the nodes decides nothing but
 //! the rounding.
 //!
 //! Cost: what is near decides, so a node costs the same in a pool of any size. A push takes at least ρ τ/(d + τ) of the
@@ -27,38 +27,43 @@ use crate::error::Result;
 use crate::graph::adjacency::{Count, Weight};
 use crate::graph::laplacian::{Combinatorial, LinearOperator};
 
-/// ρ: residuals up to this are left where they are.
-const LEFT: f64 = 0.03;
+/// ρ: residuals up to this are not pushed.
+const PUSH_RESIDUAL: f64 = 0.03;
 
-/// After so many pushes no further round is begun.
-const MOST: usize = 2_000;
+/// After this many pushes no further round begins.
+const MAX_PUSHES: usize = 2_000;
 
 /// A node with more neighbours is a hub.
-const HUB: usize = 1_000;
+const HUB_DEGREE: usize = 1_000;
 
-/// Nodes between two looks at whether to go on.
-const CHUNK: usize = 256;
+/// Nodes between two checks for cancellation.
+const NODES_PER_CHECK: usize = 256;
 
-/// The peaks of all rows of a graph, the operator being L + τ I.
+/// The scaled inverse diagonal of the operator L + τ I, for all rows of a graph.
 pub(crate) fn find<C: Count, F: Weight>(
     operator: &Combinatorial<'_, C, F>,
     control: &Control,
 ) -> Result<Vec<f64>> {
     let n = operator.n();
-    let mut peaks = vec![0.0; n];
+    let mut inverse_diagonal = vec![0.0; n];
     control.start("measuring how far labels reach", n);
-    peaks.par_chunks_mut(CHUNK).enumerate().try_for_each_init(
-        || Walk::new(n),
-        |walk, (chunk, peaks)| {
-            peaks
-                .iter_mut()
-                .enumerate()
-                .for_each(|(i, peak)| *peak = walk.peak(operator, chunk * CHUNK + i));
-            control.advance(peaks.len())
-        },
-    )?;
+    inverse_diagonal
+        .par_chunks_mut(NODES_PER_CHECK)
+        .enumerate()
+        .try_for_each_init(
+            || Walk::new(n),
+            |walk, (chunk, inverse_diagonal)| {
+                inverse_diagonal
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(i, value)| {
+                        *value = walk.value(operator, chunk * NODES_PER_CHECK + i)
+                    });
+                control.advance(inverse_diagonal.len())
+            },
+        )?;
     control.finish();
-    Ok(peaks)
+    Ok(inverse_diagonal)
 }
 
 /// Work space of a push. All of it is zero between uses.
@@ -90,15 +95,15 @@ impl Walk {
         }
     }
 
-    fn peak<C: Count, F: Weight>(&mut self, operator: &Combinatorial<'_, C, F>, x: usize) -> f64 {
+    fn value<C: Count, F: Weight>(&mut self, operator: &Combinatorial<'_, C, F>, x: usize) -> f64 {
         let rows = &operator.rows;
         self.add(x as u32, 1.0);
         self.pushes = 0;
-        while !self.front.is_empty() && self.pushes < MOST {
+        while !self.front.is_empty() && self.pushes < MAX_PUSHES {
             let mut steps = std::mem::take(&mut self.steps);
             for node in self.front.drain(..) {
                 let i = node as usize;
-                if i != x && rows.slots(i).len() > HUB {
+                if i != x && rows.slots(i).len() > HUB_DEGREE {
                     continue;
                 }
                 let step = std::mem::take(&mut self.residual[i]) / operator.diagonal(i);
@@ -139,7 +144,7 @@ impl Walk {
         }
         let before = self.residual[i];
         self.residual[i] += value;
-        if before <= LEFT && self.residual[i] > LEFT {
+        if before <= PUSH_RESIDUAL && self.residual[i] > PUSH_RESIDUAL {
             self.front.push(node);
         }
     }
@@ -150,7 +155,7 @@ mod tests {
     use super::*;
     use crate::graph::Graph;
 
-    fn peaks(graph: &Graph, tau: f64) -> Vec<f64> {
+    fn inverse_diagonal(graph: &Graph, tau: f64) -> Vec<f64> {
         find(&Combinatorial::new(graph, tau), &Control::new()).unwrap()
     }
 
@@ -158,13 +163,16 @@ mod tests {
     fn two_nodes_by_hand() {
         // A = [[2, -1], [-1, 2]]: G(0, 0) = 2/3, times 2. What is left of e_0 after the last round, a residual of at most 0.03,
         // speaks with less than 0.03² times G.
-        for peak in peaks(&Graph::from_edges(2, &[(0, 1, 1.0)]).unwrap(), 1.0) {
+        for value in inverse_diagonal(&Graph::from_edges(2, &[(0, 1, 1.0)]).unwrap(), 1.0) {
             assert!(
-                peak <= 4.0 / 3.0 && peak > 4.0 / 3.0 - 2.0 * 0.03 * 0.03,
-                "{peak}"
+                value <= 4.0 / 3.0 && value > 4.0 / 3.0 - 2.0 * 0.03 * 0.03,
+                "{value}"
             );
         }
-        assert_eq!(peaks(&Graph::from_edges(1, &[]).unwrap(), 0.5), [1.0]);
+        assert_eq!(
+            inverse_diagonal(&Graph::from_edges(1, &[]).unwrap(), 0.5),
+            [1.0]
+        );
     }
 
     #[test]
@@ -172,15 +180,15 @@ mod tests {
         // Two nodes and τ = 1e-6: G(0, 0) = (1 + τ)/(τ (2 + τ)), half a million; nearly all of it is the constant.
         let (tau, two) = (1e-6, Graph::from_edges(2, &[(0, 1, 1.0)]).unwrap());
         let want = (1.0 + tau) * (1.0 + tau) / (tau * (2.0 + tau));
-        for peak in peaks(&two, tau) {
+        for value in inverse_diagonal(&two, tau) {
             assert!(
-                peak <= want * (1.0 + 1e-9) && peak > 0.999 * want,
-                "{peak} is not {want}"
+                value <= want * (1.0 + 1e-9) && value > 0.999 * want,
+                "{value} is not {want}"
             );
         }
         let mut walk = Walk::new(2);
-        walk.peak(&Combinatorial::new(&two, tau), 0);
-        assert_eq!(walk.pushes, MOST);
+        walk.value(&Combinatorial::new(&two, tau), 0);
+        assert_eq!(walk.pushes, MAX_PUSHES);
     }
 
     #[test]
@@ -192,7 +200,7 @@ mod tests {
         let wheel = Graph::from_edges(n as usize, &ring.chain(spokes).collect::<Vec<_>>()).unwrap();
         let (mut walk, tau) = (Walk::new(n as usize), 0.1);
         let operator = Combinatorial::new(&wheel, tau);
-        let peak = walk.peak(&operator, 1_500);
+        let value = walk.value(&operator, 1_500);
         assert!(
             walk.met.capacity() < 1_000,
             "room for {} nodes was needed",
@@ -202,11 +210,11 @@ mod tests {
         // step; what returns from the hub adds less than 1/(n τ).
         let line = 3.1 / (3.1_f64 * 3.1 - 4.0).sqrt();
         assert!(
-            peak > 0.99 * line && peak < line + 3.1 / (f64::from(n) * tau),
-            "{peak} is not {line}"
+            value > 0.99 * line && value < line + 3.1 / (f64::from(n) * tau),
+            "{value} is not {line}"
         );
         // The hub itself: what it gives is the same everywhere on the rim, u = h/1.1, and (2999 + τ) h - 2999 u = 1.
-        let (hub, own) = (walk.peak(&operator, 0), 2_999.1);
+        let (hub, own) = (walk.value(&operator, 0), 2_999.1);
         let want = own / (own - 2_999.0 / 1.1);
         assert!(
             hub <= want * (1.0 + 1e-9) && hub > 0.99 * want,

@@ -1,4 +1,4 @@
-//! Columns of the Poisson kernel by local solves, with a proven bound on every value.
+//! Columns of Poisson propagation by local solves, with a proven bound on every value.
 //!
 //! ```text
 //! g_l = G e_l,  K_P(l, x) = T (g_l(x) - m) / (g_l(l) - m),  m = min g_l          (eq:poisson-prop-shift)
@@ -104,11 +104,11 @@ pub(crate) struct SparseColumn {
 }
 
 /// δ as a share of the prior strength, and at most.
-const SHARE: f64 = 0.5;
-const COARSEST: f64 = 1e-3;
+const PRIOR_SHARE: f64 = 0.5;
+const MAX_TOLERANCE: f64 = 1e-3;
 
 /// Sweeps over the touched part, each an e-th of the residual, up to which pushing pays.
-const DEPTH: f64 = 100.0;
+const MAX_PUSH_DEPTH: f64 = 100.0;
 
 /// Landmarks, and the size of 1/(n τ) up to which none are needed.
 const LANDMARKS: usize = 8;
@@ -172,9 +172,9 @@ impl LocalSolver {
 
     /// δ for a prior strength: never more than half of it, so that α stays positive.
     pub fn tolerance(&self, prior_strength: f64) -> f64 {
-        let most = SHARE * prior_strength;
+        let most = PRIOR_SHARE * prior_strength;
         self.tolerance
-            .unwrap_or(COARSEST * self.source_value)
+            .unwrap_or(MAX_TOLERANCE * self.source_value)
             .min(most)
     }
 
@@ -188,7 +188,7 @@ impl LocalSolver {
     pub fn regime(&self, tolerance: f64) -> Regime {
         let depth = (self.mean_degree + self.tau()) / self.tau()
             * libm::log(self.source_value / tolerance).max(1.0);
-        let pays = depth <= DEPTH * self.regime_number(tolerance).max(1.0);
+        let pays = depth <= MAX_PUSH_DEPTH * self.regime_number(tolerance).max(1.0);
         // In a small pool the shift, which each label brings along, would be larger than the tolerance.
         let shift = self.source_value * (self.mean_degree + self.tau())
             / (self.graph().n() as f64 * self.tau());
@@ -277,7 +277,7 @@ impl LocalSolver {
         }
     }
 
-    /// What f32 weights and f64 arithmetic may add to a column after so many entries were visited.
+    /// What rounding (f32 weights, f64 arithmetic) may add to a column after `visited` entries.
     pub(crate) fn rounding(&self, visited: u64) -> f64 {
         self.source_value * (self.weight_error() + visited as f64 * f64::EPSILON / self.tau())
     }

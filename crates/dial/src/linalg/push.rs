@@ -8,7 +8,7 @@
 //!
 //! which is Gauss-Seidel (ω = 1) or successive over-relaxation, in the order of a queue, only where there is something to
 //! do. A is an M-matrix whose rows sum to τ, so G >= 0 and G 1 = 1/τ: therefore |g - x| <= max|r| / τ at every node, for
-//! residuals of either sign. It ends, whatever n is: a push lowers the energy (g - x)·A (g - x), which begins at g_l, by
+//! residuals of either sign. It ends, for every n: a push lowers the energy (g - x)·A (g - x), which begins at g_l, by
 //! ω (2 - ω) r_i²/(d_i + τ), so there are at most g_l (d_max + τ)/(ω (2 - ω) ρ²) of them; with ω = 1 each also takes
 //! ρ τ/(d_i + τ) off the sum of |r|, hence at most (d_max + τ)/(τ ρ). One thread, one order: the bits depend on the input
 //! alone.
@@ -19,11 +19,11 @@ use crate::graph::adjacency::{Count, Weight};
 use crate::graph::laplacian::{Combinatorial, LinearOperator};
 
 /// The over-relaxation ω: at τ = 0.1 and 40,000 nodes 1.4 took 0.55 to 0.7 of the pushes of 1.0.
-const OMEGA: f64 = 1.4;
+const OVER_RELAXATION: f64 = 1.4;
 
 /// A part of a place's marks: waiting to be pushed; met since the last drain.
-const QUEUED: u8 = 1;
-const MET: u8 = 2;
+const QUEUED_BIT: u8 = 1;
+const MET_BIT: u8 = 2;
 
 /// Work space of pushes over one graph. Between uses all of it is zero, so a solve costs what it touches; untouched
 /// pages are never even mapped.
@@ -74,12 +74,12 @@ impl Pusher {
     ) {
         while let Some(place) = self.queue.pop_front() {
             let i = place as usize;
-            self.marks[i] = MET;
+            self.marks[i] = MET_BIT;
             if r[i].abs() <= rho {
                 continue;
             }
             let diagonal = operator.diagonal(i);
-            let step = OMEGA * r[i] / diagonal;
+            let step = OVER_RELAXATION * r[i] / diagonal;
             self.x[i] += step;
             r[i] -= diagonal * step;
             let row = operator.rows.entries(i);
@@ -98,7 +98,7 @@ impl Pusher {
     #[inline(always)]
     fn meet(&mut self, place: u32, before: f64, push: bool) {
         let mark = &mut self.marks[place as usize];
-        let wanted = if push { MET | QUEUED } else { MET };
+        let wanted = if push { MET_BIT | QUEUED_BIT } else { MET_BIT };
         if *mark & wanted == wanted {
             return;
         }

@@ -1,4 +1,4 @@
-//! Scores kept up as they change: who leads, and how the scores are spread, without looking at all nodes again.
+//! Keeps the largest score and the distribution of scores up to date while scores change, without a scan of all nodes.
 //!
 //! ```text
 //! scores   one per node; -∞ for those that may not be asked
@@ -6,7 +6,7 @@
 //! counts   how many scores lie in each of 4096 slices of their range: percentiles, for the automatic λ
 //! ```
 //!
-//! A change of m scores costs O(64 m) at most and an ask O(4096), whatever n is. The better of two nodes has the larger
+//! A change of m scores costs O(64 m) at most and an ask O(4096), for every n. The better of two nodes has the larger
 //! score; among equals the smaller hash of seed and node leads (local solves leave far nodes equal on purpose).
 //!
 //! The range of the slices runs from the score of a node that is certain to the score of the prior, so that it depends on
@@ -14,7 +14,7 @@
 
 use rayon::prelude::*;
 
-use crate::blocks::CHUNK;
+use crate::blocks::NODES_PER_CHUNK;
 use crate::ids::NodeId;
 use crate::seed::{Random, hash};
 
@@ -32,17 +32,17 @@ pub(crate) struct Leaders {
     nans: usize,
 }
 
-const BLOCK: usize = 64;
-const SLICES: usize = 4096;
+const NODES_PER_BLOCK: usize = 64;
+const SCORE_SLICES: usize = 4096;
 
-/// Proposals before a draw looks at all nodes instead.
-const PATIENCE: usize = 20_000;
+/// Proposals before a draw scans all nodes instead.
+const MAX_PROPOSALS: usize = 20_000;
 
 impl Leaders {
-    /// Takes stock of all scores, whose range is about `low..=high`.
+    /// Builds the leaderboard of all scores, whose range is about `low..=high`.
     pub(crate) fn new(scores: Vec<f64>, (low, high): (f64, f64), seed: u64) -> Leaders {
         let slice = if high > low {
-            (high - low) / SLICES as f64
+            (high - low) / SCORE_SLICES as f64
         } else {
             1.0
         };
@@ -51,7 +51,7 @@ impl Leaders {
             seed,
             low,
             slice,
-            counts: vec![0; SLICES],
+            counts: vec![0; SCORE_SLICES],
             open: 0,
             nans: 0,
             scores,
@@ -61,12 +61,12 @@ impl Leaders {
         }
         let mut below = leaders.scores.len();
         while leaders.levels.is_empty() || below > 1 {
-            let blocks = below.div_ceil(BLOCK);
+            let blocks = below.div_ceil(NODES_PER_BLOCK);
             let level = leaders.levels.len();
             let best = |block: usize| leaders.best_of(level, block);
             let found = (0..blocks)
                 .into_par_iter()
-                .with_min_len(CHUNK)
+                .with_min_len(NODES_PER_CHUNK)
                 .map(best)
                 .collect();
             leaders.levels.push(found);
@@ -86,8 +86,8 @@ impl Leaders {
             self.count(old, -1);
             self.count(new, 1);
             self.scores[node.index()] = new;
-            // A block is looked through again only if its leader changed; whoever is now ahead of it takes its place.
-            let block = node.0 / BLOCK as u32;
+            // A block is looked through again only if its leader changed; a node that is now ahead of it takes its place.
+            let block = node.0 / NODES_PER_BLOCK as u32;
             let leader = &self.levels[0][block as usize];
             if *leader == node.0 {
                 blocks.push(block);
@@ -102,19 +102,22 @@ impl Leaders {
             for &block in &blocks {
                 self.levels[level][block as usize] = self.best_of(level, block as usize);
             }
-            blocks.iter_mut().for_each(|block| *block /= BLOCK as u32);
+            blocks
+                .iter_mut()
+                .for_each(|block| *block /= NODES_PER_BLOCK as u32);
         }
     }
 
     /// The best node of a block of a level.
     fn best_of(&self, level: usize, block: usize) -> u32 {
-        let first = block * BLOCK;
+        let first = block * NODES_PER_BLOCK;
         match level.checked_sub(1) {
-            None => self.best_among(first as u32..(first + BLOCK).min(self.scores.len()) as u32),
+            None => self
+                .best_among(first as u32..(first + NODES_PER_BLOCK).min(self.scores.len()) as u32),
             Some(below) => {
                 let members = &self.levels[below];
                 self.best_among(
-                    members[first..(first + BLOCK).min(members.len())]
+                    members[first..(first + NODES_PER_BLOCK).min(members.len())]
                         .iter()
                         .copied(),
                 )
@@ -141,7 +144,8 @@ impl Leaders {
             self.nans = self.nans.wrapping_add_signed(change as isize);
         } else if score != f64::NEG_INFINITY {
             self.open = self.open.wrapping_add_signed(change as isize);
-            let slice = ((score - self.low) / self.slice).clamp(0.0, (SLICES - 1) as f64) as usize;
+            let slice =
+                ((score - self.low) / self.slice).clamp(0.0, (SCORE_SLICES - 1) as f64) as usize;
             self.counts[slice] = self.counts[slice].wrapping_add_signed(change);
         }
     }
@@ -200,7 +204,7 @@ impl Leaders {
             _ if score == best || lambda == 0.0 => 1.0,
             _ => libm::exp(lambda * (score - best)),
         };
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_PROPOSALS {
             let node = random.below(self.scores.len());
             if random.uniform() < weight(self.scores[node]) {
                 return NodeId(node as u32);
@@ -267,7 +271,7 @@ mod tests {
                     assert_eq!(leaders.best(), best(&scores, 7));
                     for share in [0.0, 0.3, 0.5, 0.95, 1.0] {
                         // As many scores as the share says lie below it, to the width of a slice on either side.
-                        let (at, slice) = (leaders.percentile(share), 1.0 / SLICES as f64);
+                        let (at, slice) = (leaders.percentile(share), 1.0 / SCORE_SLICES as f64);
                         let upto = |limit: f64| {
                             open.iter().filter(|&&score| score <= limit).count() as f64
                         };

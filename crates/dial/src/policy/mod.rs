@@ -38,7 +38,7 @@ pub enum Policy {
     Max,
     /// At random, proportional to exp(λ score).
     Proportional,
-    /// At random, whatever the score.
+    /// At random, ignoring the scores.
     Uniform,
 }
 

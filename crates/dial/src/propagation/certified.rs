@@ -1,7 +1,7 @@
 //! Certified precision: Poisson propagation whose sessions solve locally, with a proven bound on every value.
 //!
-//! A session that finds a local solver behind its kernel keeps its classes by pushing (`local`, `incremental`) where that pays;
-//! whole columns, for whoever asks for them, are solved globally on the same graph and to the same residual as in faithful
+//! A session that finds a local solver behind its propagation keeps its classes by pushing (`local`, `incremental`) where that pays;
+//! whole columns, where a caller asks for them, are solved globally on the same graph and to the same residual as in faithful
 //! precision.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::graph::packed::PackedGraph;
 use crate::ids::NodeId;
 use crate::linalg::local::LocalSolver;
-use crate::propagation::{Column, LOOSE, Propagation, check_source_value};
+use crate::propagation::{Column, Propagation, SPREAD_RESIDUAL, check_source_value};
 use crate::words::words;
 
 /// How exactly labels spread over the graph.
@@ -131,15 +131,18 @@ impl Propagation for Certified {
         self.source_value
     }
 
-    fn peaks(&self, control: &Control) -> Result<Option<Vec<f64>>> {
-        let peaks = self.local.global().peaks(control)?;
-        Ok(Some(self.by_node(&peaks)))
+    fn inverse_diagonal(&self, control: &Control) -> Result<Option<Vec<f64>>> {
+        let inverse_diagonal = self.local.global().inverse_diagonal(control)?;
+        Ok(Some(self.by_node(&inverse_diagonal)))
     }
 
     fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {
         let order = &*self.local.graph().parts().order;
         let by_place: Vec<f64> = order.iter().map(|&node| values[node as usize]).collect();
-        let spread = self.local.global().spread(&by_place, LOOSE, control)?;
+        let spread = self
+            .local
+            .global()
+            .spread(&by_place, SPREAD_RESIDUAL, control)?;
         Ok(Some(self.by_node(&spread)))
     }
 

@@ -7,7 +7,7 @@
 //!
 //! The paper names the heat kernel among the propagations one may choose. It is positive, but its maximum need not be at the
 //! source: beside a well-connected node more heat may stay than at it. The truncated one may also be negative. Both are
-//! therefore clamped, and [`Heat::clamped`] counts how often, so that nobody takes the clamp for the kernel.
+//! therefore clamped, and [`Heat::clamped`] counts how often, so that a clamped value is not mistaken for the kernel's.
 //!
 //! Poisson propagation is an average of heat: (L + τ I)⁻¹ = ∫ exp(-τ t) exp(-t L) dt, over times of mean 1/τ.
 //!
@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::blocks::{CHUNK, for_chunks2};
+use crate::blocks::{NODES_PER_CHUNK, for_chunks2};
 use crate::control::Control;
 use crate::error::{Error, Result, check_positive};
 use crate::graph::Graph;
@@ -61,19 +61,19 @@ enum Action {
 }
 
 /// Sources are taken together in blocks of this width.
-const BLOCK: usize = 4;
+const SOURCES_PER_BLOCK: usize = 4;
 
-/// Rows whose product is kept aside at a time.
-const ROWS: usize = 64;
+/// Rows whose product is held in a buffer at a time.
+const ROWS_PER_PRODUCT: usize = 64;
 
 /// Where the sum over polynomials may end.
-const REST: f64 = 1e-14;
+const SERIES_REMAINDER: f64 = 1e-14;
 
 /// Clamping by less than this is rounding and not counted.
-const ROUNDING: f64 = 1e-12;
+const CLAMP_ROUNDING: f64 = 1e-12;
 
 /// The largest z = t max d: about a hundred thousand products for a column.
-const LARGEST: f64 = 1e8;
+const MAX_TIME_DEGREE: f64 = 1e8;
 
 impl Heat {
     /// Heat of time t with T = 1.
@@ -83,7 +83,7 @@ impl Heat {
     pub fn new(graph: Arc<Graph>, time: f64) -> Result<Heat> {
         check_positive("heat-time", time)?;
         let z = 0.5 * time * combinatorial_bound(&graph);
-        if z > LARGEST {
+        if z > MAX_TIME_DEGREE {
             let want = "so small that its product with the largest degree is at most 1e8";
             return Err(Error::setting("heat-time", want, time));
         }
@@ -155,7 +155,7 @@ impl Heat {
         let share = |g: f64| {
             // Pairs that do not see the source say nothing about it.
             let share = if top > 0.0 { g / top } else { 0.0 };
-            clamped += usize::from(!(-ROUNDING..=1.0 + ROUNDING).contains(&share));
+            clamped += usize::from(!(-CLAMP_ROUNDING..=1.0 + CLAMP_ROUNDING).contains(&share));
             self.source_value * share.clamp(0.0, 1.0)
         };
         let mut column: Vec<f64> = g.iter().copied().map(share).collect();
@@ -171,10 +171,10 @@ impl Heat {
                 coefficients,
             } => {
                 let mut columns = Vec::with_capacity(sources.len());
-                for block in sources.chunks(BLOCK) {
+                for block in sources.chunks(SOURCES_PER_BLOCK) {
                     match block.len() {
                         1 => polynomial::<1>(ordered, coefficients, block, control, &mut columns)?,
-                        _ => polynomial::<BLOCK>(
+                        _ => polynomial::<SOURCES_PER_BLOCK>(
                             ordered,
                             coefficients,
                             block,
@@ -204,16 +204,21 @@ impl Heat {
             .map(|(factor, v)| factor * v)
             .collect();
         let mut g = vec![0.0; self.n()];
-        g.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, g)| {
-            for (node, g) in (chunk * CHUNK..).map(|node| NodeId(node as u32)).zip(g) {
-                if self.reaches(source, node) {
-                    *g = weights
-                        .iter()
-                        .zip(pairs.at(node))
-                        .fold(0.0, |sum, (weight, v)| sum + weight * v);
+        g.par_chunks_mut(NODES_PER_CHUNK)
+            .enumerate()
+            .for_each(|(chunk, g)| {
+                for (node, g) in (chunk * NODES_PER_CHUNK..)
+                    .map(|node| NodeId(node as u32))
+                    .zip(g)
+                {
+                    if self.reaches(source, node) {
+                        *g = weights
+                            .iter()
+                            .zip(pairs.at(node))
+                            .fold(0.0, |sum, (weight, v)| sum + weight * v);
+                    }
                 }
-            }
-        });
+            });
         g
     }
 }
@@ -246,7 +251,9 @@ fn coefficients(z: f64) -> Vec<f64> {
         coefficients.push(sign * value / total);
     }
     let mut rest = 0.0;
-    while coefficients.len() > 1 && rest + coefficients[coefficients.len() - 1].abs() < REST {
+    while coefficients.len() > 1
+        && rest + coefficients[coefficients.len() - 1].abs() < SERIES_REMAINDER
+    {
         rest += coefficients.pop().expect("there are at least two").abs();
     }
     coefficients
@@ -304,13 +311,13 @@ fn advance<const W: usize>(
     [factor, twice, back, coefficient]: [f64; 4],
 ) {
     for_chunks2::<W, 0>(previous, sum, |first, previous, sum| {
-        let mut image = [[0.0; W]; ROWS];
+        let mut image = [[0.0; W]; ROWS_PER_PRODUCT];
         let rows = previous
-            .chunks_mut(ROWS * W)
-            .zip(sum.chunks_mut(ROWS * W))
+            .chunks_mut(ROWS_PER_PRODUCT * W)
+            .zip(sum.chunks_mut(ROWS_PER_PRODUCT * W))
             .enumerate();
         for (place, (previous, sum)) in rows {
-            let first = first + place * ROWS;
+            let first = first + place * ROWS_PER_PRODUCT;
             let image = &mut image.as_flattened_mut()[..sum.len()];
             operator.product::<W>(first, current, image);
             let values = previous

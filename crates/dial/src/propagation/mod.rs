@@ -1,6 +1,6 @@
 //! Propagation: how far a label at one node speaks for another.
 //!
-//! A kernel K(l, x) >= 0 with K(l, l) = T (Normalization) and K(l, x) <= T (Maximum Principle); T = 1 counts a label as
+//! A propagation is a function K(l, x) >= 0 with K(l, l) = T (Normalization) and K(l, x) <= T (Maximum Principle); T = 1 counts a label as
 //! one observation. A column is K(l, ·) for one source l.
 //!
 //! Poisson on the graph (`eq:poisson-prop`, `eq:poisson-prop-shift`), the default:
@@ -51,15 +51,15 @@ pub trait Propagation: Send + Sync {
     }
 
     /// (d(x) + τ) Σ_z G(x, z) values(z) for every node x, to a relative residual of 1e-4: how much of the values a label at x
-    /// speaks to, up to the normaliser (d(x) + τ) G(x, x) >= 1. `None`: this kernel cannot say without a column for every
+    /// speaks to, up to the normaliser (d(x) + τ) G(x, x) >= 1. `None`: this propagation cannot say without a column for every
     /// node.
     fn spread(&self, _values: &[f64], _control: &Control) -> Result<Option<Vec<f64>>> {
         Ok(None)
     }
 
     /// (d(x) + τ) G(x, x) for every node x, never too high: what [`Propagation::spread`] has to be divided by for columns
-    /// that are 1 at their source. `None` where that is.
-    fn peaks(&self, _control: &Control) -> Result<Option<Vec<f64>>> {
+    /// that are 1 at their source. `None` wherever [`Propagation::spread`] returns `None`.
+    fn inverse_diagonal(&self, _control: &Control) -> Result<Option<Vec<f64>>> {
         Ok(None)
     }
 
@@ -71,7 +71,7 @@ pub trait Propagation: Send + Sync {
     /// Whether a label at the source can say anything about the node.
     fn reaches(&self, source: NodeId, node: NodeId) -> bool;
 
-    /// The local solver behind this kernel, if a session is to use it (certified precision).
+    /// The local solver behind this propagation, if a session is to use it (certified precision).
     fn local(&self) -> Option<&LocalSolver> {
         None
     }
@@ -86,7 +86,7 @@ pub struct Poisson<G = Graph> {
 }
 
 /// The residual of [`Propagation::spread`], relative to its right-hand side.
-pub(crate) const LOOSE: f64 = 1e-4;
+pub(crate) const SPREAD_RESIDUAL: f64 = 1e-4;
 
 impl<G: Adjacency> Poisson<G> {
     /// Poisson propagation with T = 1 and faithful precision (true residual at most 1e-9).
@@ -259,14 +259,16 @@ impl<G: Adjacency> Propagation for Poisson<G> {
         self.source_value
     }
 
-    fn peaks(&self, control: &Control) -> Result<Option<Vec<f64>>> {
+    fn inverse_diagonal(&self, control: &Control) -> Result<Option<Vec<f64>>> {
         let known = self.inverse.tau > 0.0;
-        known.then(|| self.inverse.peaks(control)).transpose()
+        known
+            .then(|| self.inverse.inverse_diagonal(control))
+            .transpose()
     }
 
     fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {
         let known = self.inverse.tau > 0.0;
-        let spread = || self.inverse.spread(values, LOOSE, control);
+        let spread = || self.inverse.spread(values, SPREAD_RESIDUAL, control);
         known.then(spread).transpose()
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::blocks::CHUNK;
+use crate::blocks::NODES_PER_CHUNK;
 use crate::control::Control;
 use crate::error::{Result, check_positive};
 use crate::features::{Features, OwnedFeatures};
@@ -94,10 +94,10 @@ impl Propagation for Radial {
             control.check()?;
             let mut values = vec![0.0; self.n()];
             values
-                .par_chunks_mut(CHUNK)
+                .par_chunks_mut(NODES_PER_CHUNK)
                 .enumerate()
                 .for_each(|(chunk, values)| {
-                    for (node, value) in (chunk * CHUNK..).zip(values) {
+                    for (node, value) in (chunk * NODES_PER_CHUNK..).zip(values) {
                         *value = self.value(source, node);
                     }
                 });
@@ -131,8 +131,8 @@ mod tests {
                 "{got:?}"
             )
         };
-        let of = |kernel: &dyn Propagation| {
-            kernel.columns(&[NodeId(0)], &Control::new()).unwrap()[0].to_vec()
+        let of = |radial: &dyn Propagation| {
+            radial.columns(&[NodeId(0)], &Control::new()).unwrap()[0].to_vec()
         };
         close(
             &of(&rbf),

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::acquisition::Situation;
-use crate::belief::calibration::Reader;
+use crate::belief::calibration::Readout;
 use crate::belief::evidence::Evidence;
 use crate::belief::field::{DirichletField, Term};
 use crate::control::Control;
@@ -30,8 +30,8 @@ use crate::policy::leaderboard::Leaders;
 use crate::seed::{Purpose, Random};
 use crate::session::question::{Ask, Question};
 
-mod foreseeing;
-mod reading;
+mod lookahead;
+mod predictions;
 
 /// A labelling session. See the module for its rules.
 pub struct Session<'a> {
@@ -45,7 +45,7 @@ pub struct Session<'a> {
     /// Scores kept up label by label, where labels change the field at some nodes only.
     leaders: Option<Leaders>,
     /// Reads the field of the moment, made when first needed.
-    reader: OnceLock<Reader>,
+    readout: OnceLock<Readout>,
     scratch: Mutex<Scratch>,
 }
 
@@ -56,11 +56,11 @@ struct Scratch {
     weights: Vec<f64>,
 }
 
-/// The annotator of events that nobody else claims.
-const NOBODY: &str = "";
+/// The annotator of events that name none.
+const NO_ANNOTATOR: &str = "";
 
-/// Planes that stand for classes nobody has named yet: of no class can one be in doubt alone.
-const UNNAMED: [ClassId; 2] = [ClassId(u16::MAX - 1), ClassId(u16::MAX)];
+/// Planes that stand for classes without names yet: doubt needs at least two classes.
+const UNNAMED_CLASSES: [ClassId; 2] = [ClassId(u16::MAX - 1), ClassId(u16::MAX)];
 
 impl<'a> Engine<'a> {
     /// Starts a session with the given class names: none, if they will be met one by one. This fixes
@@ -69,7 +69,7 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// What calibrating the prior may fail with.
     pub fn session<S: AsRef<str>>(&self, classes: &[S], control: &Control) -> Result<Session<'a>> {
-        let settings = self.settle(classes.len().max(UNNAMED.len()), control)?;
+        let settings = self.fix_prior(classes.len().max(UNNAMED_CLASSES.len()), control)?;
         let add = |(id, name): (usize, &S)| Change::AddClass {
             class: ClassId(id as u16),
             name: name.as_ref().to_string(),
@@ -77,7 +77,7 @@ impl<'a> Engine<'a> {
         let changes = classes.iter().enumerate().map(add).chain([settings]);
         let events = changes.map(|change| Event {
             group: 0,
-            annotator: NOBODY.into(),
+            annotator: NO_ANNOTATOR.into(),
             change,
         });
         self.resume(events, control)
@@ -112,7 +112,7 @@ impl<'a> Engine<'a> {
             labelled: Vec::new(),
             order: Vec::new(),
             leaders: None,
-            reader: OnceLock::new(),
+            readout: OnceLock::new(),
             scratch: Mutex::default(),
         };
         session.follow(control)?;
@@ -121,7 +121,7 @@ impl<'a> Engine<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// The items to ask next: one, or a batch, chosen by supposing answers where the acquisition does that, and else without
+    /// The items to ask next: one, or a batch, chosen by assuming answers where the acquisition does that, and else without
     /// graph neighbours.
     ///
     /// # Errors
@@ -150,8 +150,8 @@ impl<'a> Session<'a> {
         }
         // Taken out, not borrowed: an acquisition is the caller's code and may panic or wait.
         let mut scratch = std::mem::take(&mut *self.scratch.lock().expect("no holder panics"));
-        let asked = match count > 1 && self.engine.acquisition.supposes() {
-            true => self.ask_supposing(count, &mut scratch, control),
+        let asked = match count > 1 && self.engine.acquisition.assumes_answers() {
+            true => self.ask_assuming(count, &mut scratch, control),
             false => self.ask_with(count, &mut scratch, control),
         };
         *self.scratch.lock().expect("no holder panics") = scratch;
@@ -159,7 +159,7 @@ impl<'a> Session<'a> {
     }
 
     /// A batch chosen one by one, each as if those before it had been answered.
-    fn ask_supposing(&self, count: usize, scratch: &mut Scratch, control: &Control) -> Result<Ask> {
+    fn ask_assuming(&self, count: usize, scratch: &mut Scratch, control: &Control) -> Result<Ask> {
         let (mut field, mut random, mut questions) =
             (self.field().clone(), self.random(), Vec::<Question>::new());
         let Scratch {
@@ -188,9 +188,11 @@ impl<'a> Session<'a> {
                 .nodes[0];
             questions.push(self.question(chosen, scores[chosen.index()]));
             if questions.len() < count {
-                self.engine
-                    .acquisition
-                    .suppose(&self.situation(control), &mut field, chosen)?;
+                self.engine.acquisition.assume_answer(
+                    &self.situation(control),
+                    &mut field,
+                    chosen,
+                )?;
             }
             control.advance(1)?;
         }
@@ -307,16 +309,13 @@ impl<'a> Session<'a> {
     /// Tells the class of an item; returns the group to undo it by.
     pub fn tell(&mut self, item: &str, class: ClassId, control: &Control) -> Result<u64> {
         self.append(
-            NOBODY,
-            Change::Label {
-                item: item.to_string(),
-                classes: vec![(class, 1.0)],
-            },
+            NO_ANNOTATOR,
+            Change::label(item, vec![(class, 1.0)]),
             control,
         )
     }
 
-    /// Appends a change as a group of its own; returns the group.
+    /// Appends a change as a new group; returns the group.
     pub fn append(&mut self, annotator: &str, change: Change, control: &Control) -> Result<u64> {
         let group = self.labels.new_group();
         self.append_event(
@@ -332,9 +331,7 @@ impl<'a> Session<'a> {
 
     /// Appends an event, or leaves everything as it was.
     pub fn append_event(&mut self, event: Event, control: &Control) -> Result<()> {
-        if let Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item } =
-            &event.change
-        {
+        if let Some(item) = event.change.item() {
             self.engine.items.node(item)?;
         }
         self.labels.append(event)?;
@@ -381,7 +378,7 @@ impl<'a> Session<'a> {
     /// Brings the field and the lists of nodes up to the log. Nothing changes unless all columns can be had.
     fn follow(&mut self, control: &Control) -> Result<()> {
         let mut classes = self.labels.classes();
-        classes.extend(UNNAMED.iter().skip(classes.len()));
+        classes.extend(UNNAMED_CLASSES.iter().skip(classes.len()));
         let mut terms: Vec<Vec<Term>> = vec![Vec::new(); classes.len()];
         let mut order = Vec::new();
         for term in self.labels.contributions() {
@@ -397,7 +394,7 @@ impl<'a> Session<'a> {
         let (prior_strength, _) = self.labels.settings().expect("a session has settings");
         self.evidence
             .follow(&classes, &terms, prior_strength, control)?;
-        self.reader = OnceLock::new();
+        self.readout = OnceLock::new();
         let mut seen = HashSet::new();
         order.retain(|&node| seen.insert(node));
         self.order = order;
@@ -519,20 +516,20 @@ impl<'a> Session<'a> {
     }
 
     /// The live classes, in the order of the planes of the field. Where there are fewer than two, more
-    /// planes follow, for classes that nobody has named yet.
+    /// planes follow, for classes without names yet.
     pub fn classes(&self) -> &[ClassId] {
         let planes = &self.evidence.ledger().classes;
         let named = planes
             .iter()
-            .filter(|class| !UNNAMED.contains(class))
+            .filter(|class| !UNNAMED_CLASSES.contains(class))
             .count();
         &planes[..named]
     }
 
     /// Whether two classes are known, so that there is something to believe. Questions are as good
-    /// before: where nothing was heard, a label tells most.
+    /// before: a label says most where there is no evidence.
     pub fn is_ready(&self) -> bool {
-        self.classes().len() >= UNNAMED.len()
+        self.classes().len() >= UNNAMED_CLASSES.len()
     }
 
     /// The labels of every class, in the order of the planes of the field.

@@ -50,7 +50,7 @@ impl Newcomers {
             return Err(Error::Shape(text));
         }
         let rows = Space::new(new, metric, ZeroVectors::Error)?;
-        // A row of the pool without direction is nobody's neighbour.
+        // A zero row of the pool is a neighbour of no row.
         let space = Space::new(pool, metric, ZeroVectors::Isolate)?;
         let k = k.clamp(1, pool.n());
         control.start("looking for the neighbours of new rows", new.n());
@@ -112,14 +112,14 @@ impl View<'_> {
         let one = |node: u32| {
             let node = NodeId(node);
             let evidence = self
-                .reader
+                .readout
                 .evidence(&field, node)
                 .iter()
                 .fold(0.0, |sum, evidence| sum + evidence);
             Prediction {
-                class: self.classes[self.reader.class(&field, node)],
-                probabilities: self.reader.probabilities(&field, node),
-                variance: variance(&self.reader.alpha(&field, node)),
+                class: self.classes[self.readout.class(&field, node)],
+                probabilities: self.readout.probabilities(&field, node),
+                variance: variance(&self.readout.alpha(&field, node)),
                 evidence,
                 reached: evidence > 0.0,
                 error: None,

@@ -15,9 +15,9 @@ pub struct Question {
     pub error: Option<f64>,
 }
 
-/// What an answer would bring ([`Session::foresee`](crate::Session::foresee)).
+/// What a hypothetical answer would bring ([`Session::lookahead`](crate::Session::lookahead)).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Foreseen {
+pub struct Lookahead {
     /// The answer.
     pub class: ClassId,
     /// The next question; none, if nothing would be left to ask.
@@ -40,15 +40,15 @@ pub struct Ask {
 pub struct Prediction {
     /// The most probable class.
     pub class: ClassId,
-    /// Probabilities as the reading states them, in the order of [`classes`](crate::Session::classes).
+    /// Probabilities, calibrated if calibration is on, in the order of [`classes`](crate::Session::classes).
     pub probabilities: Vec<f64>,
-    /// Trace of the covariance of the Dirichlet distribution, the classes evened out if the reading does that.
+    /// Trace of the covariance of the Dirichlet distribution, class-balanced if calibration is on.
     pub variance: f64,
     /// Evidence, all classes together, without the prior.
     pub evidence: f64,
     /// Whether any label can say something about this item.
     pub reached: bool,
     /// In certified precision: how far the evidence for any class may be from the exact one, at most, before classes are
-    /// evened out.
+    /// balanced.
     pub error: Option<f64>,
 }

@@ -6,7 +6,7 @@
 //! Brier score         1/n Σ_x Σ_c (p_c(x) - [c is the class of x])²      from 0 (certain and right) to 2
 //! ```
 //!
-//! p is what the reading of the field states (`calibration`). Calibration is that of the predicted class (Guo, Pleiss, Sun,
+//! p is what the `Readout` of the field states, calibrated or not. The calibration error is that of the predicted class (Guo, Pleiss, Sun,
 //! Weinberger 2017); a bin without items does not count.
 
 use crate::belief::calibration::Accuracy;
@@ -23,7 +23,7 @@ pub struct Measures {
     pub calibration_error: f64,
     /// The mean squared distance between probabilities and truth.
     pub brier: f64,
-    /// The accuracy that was to be expected, where the reading says so.
+    /// The accuracy that was to be expected, where calibration is on.
     pub expected: Option<Accuracy>,
 }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::belief::calibration::Reader;
+use crate::belief::calibration::Readout;
 use crate::belief::field::DirichletField;
 use crate::classifiers::Classifier;
 use crate::control::Control;
@@ -82,9 +82,9 @@ pub struct Plan<'a> {
     pub batch: usize,
     /// Classifiers that are scored on the questions beside the Dirichlet field.
     pub judges: Vec<Arc<dyn Classifier + 'a>>,
-    /// Accuracies are measured after every so many questions and at the end; in between the last ones are repeated.
+    /// Accuracies are measured each time this many questions were asked and at the end; in between the last ones are repeated.
     pub score_every: usize,
-    /// [`Measures`] are taken beside accuracy after every so many questions, of those that are scored, and at the end; 0:
+    /// [`Measures`] are taken beside accuracy each time this many questions were scored, and at the end; 0:
     /// never. In between the last ones are repeated.
     pub measure_every: usize,
     /// The probability that an answer is wrong, from 0 to 1.
@@ -114,7 +114,7 @@ pub struct Record {
     pub query: usize,
     /// The node asked.
     pub node: Option<NodeId>,
-    /// The class that was told.
+    /// The class of the label.
     pub class: Option<ClassId>,
     /// Whether it was asked in a batch beside a graph neighbour, for want of others.
     pub crowded: bool,
@@ -132,7 +132,7 @@ pub struct Record {
     pub seconds: f64,
 }
 
-/// A clock in seconds. The core has none of its own; tests pass one that stands still.
+/// A clock in seconds. The core reads no clock itself; tests pass one that stands still.
 pub type Clock<'a> = &'a (dyn Fn() -> f64 + Sync);
 
 /// Runs one trial under the seed of the engine; returns its records and the session it ended in.
@@ -381,11 +381,11 @@ fn score(
         Ok(accuracy(session, truth, |node| scores.class(node)))
     };
     let judged = plan.judges.iter().map(judge).collect::<Result<_>>()?;
-    let reader = session.reader(&belief);
+    let readout = session.readout(&belief);
     let measures =
-        (measured && plan.measure_every > 0).then(|| measures(session, &belief, &reader, truth));
+        (measured && plan.measure_every > 0).then(|| measures(session, &belief, &readout, truth));
     Ok((
-        accuracy(session, truth, |node| reader.class(&belief, node)),
+        accuracy(session, truth, |node| readout.class(&belief, node)),
         judged,
         measures,
     ))
@@ -395,7 +395,7 @@ fn score(
 fn measures(
     session: &Session<'_>,
     belief: &DirichletField,
-    reader: &Reader,
+    readout: &Readout,
     truth: &Truth,
 ) -> Measures {
     let (mut tally, classes) = (Tally::new(belief.n_classes()), as_in_truth(session, truth));
@@ -405,14 +405,14 @@ fn measures(
             continue;
         };
         tally.add(
-            &reader.probabilities(belief, node),
-            reader.class(belief, node),
+            &readout.probabilities(belief, node),
+            readout.class(belief, node),
             plane,
         );
     }
     let nodes: Vec<NodeId> = unlabelled(session, truth).map(|(node, _)| node).collect();
     Measures {
-        expected: reader.accuracy(belief, &nodes),
+        expected: readout.accuracy(belief, &nodes),
         ..tally.measures()
     }
 }
@@ -431,8 +431,8 @@ fn unlabelled<'a>(
 
 /// How many of the unlabelled nodes of known class a belief ([`Session::belief`]) classifies right, and how many there are.
 pub fn scored(session: &Session<'_>, belief: &DirichletField, truth: &Truth) -> (usize, usize) {
-    let reader = session.reader(belief);
-    counted(session, truth, |node| reader.class(belief, node))
+    let readout = session.readout(belief);
+    counted(session, truth, |node| readout.class(belief, node))
 }
 
 /// The same for any classifier that gives the plane of a class for every node.

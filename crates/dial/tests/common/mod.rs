@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dial::graph::EdgeWeights;
+use dial::graph::build::Lists;
+use dial::graph::packed::PackedGraph;
 use dial::knn::Neighbours;
 use dial::knn::metric_space::ZeroVectors;
 use dial::{Control, Features, Graph, Metric, NodeId};
@@ -100,10 +102,12 @@ pub fn graph_of(weights: &[Vec<f64>]) -> Arc<Graph> {
     Arc::new(Graph::from_edges(n, &edges).unwrap())
 }
 
-pub fn graph(features: Features<'_>, k: usize, metric: Metric, kernel: EdgeWeights) -> Graph {
+pub fn graph(features: Features<'_>, k: usize, metric: Metric, weights: EdgeWeights) -> Graph {
     let found =
         Neighbours::exact(features, k, metric, ZeroVectors::Error, &Control::new()).unwrap();
-    Graph::new(&found, kernel, &Control::new()).unwrap()
+    PackedGraph::assemble(&Lists::from(&found), weights, None, &Control::new())
+        .unwrap()
+        .to_graph()
 }
 
 /// The weights of a graph as a dense matrix.

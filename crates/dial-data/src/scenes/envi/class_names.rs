@@ -25,7 +25,7 @@ pub(crate) fn distinct(
             plural(names.len(), "name", "names")
         );
         notes.push(format!(
-            "the class names of the header were passed over: {text} (is there a comma in a name?)"
+            "the class names of the header were skipped: {text} (is there a comma in a name?)"
         ));
         return Vec::new();
     }
@@ -80,7 +80,7 @@ mod tests {
         );
         let (comma, note) = names(&["none", "a", "road", "paved"], Some(3));
         assert!(
-            comma.is_empty() && note.contains("passed over: 4 names for 3 classes"),
+            comma.is_empty() && note.contains("skipped: 4 names for 3 classes"),
             "{note}"
         );
     }

@@ -4,7 +4,6 @@
 //! one of the usual endings. Sizes are checked against the data file before it is read.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -13,21 +12,21 @@ use unicode_normalization::UnicodeNormalization;
 use crate::arrays::array::{shape_in_words, too_large};
 use crate::arrays::bytes::Number;
 use crate::error::{Fault, Result, size_in_words};
-use crate::open::read_file;
 use crate::open::sniff;
+use crate::open::{plain_file, read_file};
 use crate::pool::matrix::Buffer;
 use crate::pool::{Draft, ReadOptions};
 use crate::scenes::cube::Cube;
 use crate::scenes::envi::header::{self, Header, Interleave};
 
 /// Endings of data files; none is usual too.
-pub(crate) const ENDINGS: [&str; 7] = ["img", "dat", "raw", "bsq", "bil", "bip", "bin"];
+pub(crate) const DATA_ENDINGS: [&str; 7] = ["img", "dat", "raw", "bsq", "bil", "bip", "bin"];
 
 /// The highest class number that is kept: a header lists all the numbers below.
-const HIGHEST: usize = 9999;
+const MAX_CLASS_NUMBER: usize = 9999;
 
 /// Pixels whose bands are gathered together.
-const BLOCK: usize = 32;
+const PIXELS_PER_BLOCK: usize = 32;
 
 /// A header and its data.
 struct Pair {
@@ -178,7 +177,7 @@ pub fn class_numbers(labels: &str, names: &[String]) -> Option<Vec<NumberedClass
     let number = |name: &String| {
         named(name)
             .or_else(|| name.parse().ok())
-            .filter(|at| (1..=HIGHEST).contains(at))
+            .filter(|at| (1..=MAX_CLASS_NUMBER).contains(at))
     };
     let numbers: Vec<usize> = names.iter().map(number).collect::<Option<_>>()?;
     let used: BTreeSet<usize> = numbers.iter().copied().collect();
@@ -190,7 +189,7 @@ pub fn class_numbers(labels: &str, names: &[String]) -> Option<Vec<NumberedClass
         number: at as u16,
         colour: header.colours.get(at).copied(),
     };
-    let others = (0..=HIGHEST)
+    let others = (0..=MAX_CLASS_NUMBER)
         .zip(listed)
         .skip(1)
         .filter(|(at, _)| !used.contains(at));
@@ -252,18 +251,16 @@ fn ending(place: &str) -> Option<(&str, &str)> {
 
 fn starts_right(path: &str) -> bool {
     let mut first = Vec::new();
-    let plain = Path::new(path).is_file();
-    plain
-        && File::open(path)
-            .and_then(|file| file.take(header::BEGINNING).read_to_end(&mut first))
-            .is_ok()
-        && header::begins(&first)
+    plain_file(Path::new(path)).is_ok_and(|(file, length)| {
+        let mut beginning = file.take(length.min(header::SNIFFED_BYTES));
+        beginning.read_to_end(&mut first).is_ok()
+    }) && header::begins(&first)
 }
 
 /// The header of a data file.
 fn header_beside(data: &str) -> Option<String> {
     let usual = ending(data).filter(|(_, ending)| {
-        ENDINGS
+        DATA_ENDINGS
             .iter()
             .any(|known| ending.eq_ignore_ascii_case(known))
     });
@@ -301,7 +298,8 @@ fn pair(place: &str) -> Result<(Pair, Header)> {
 
 /// The bytes of a header, which are few.
 fn read_header(path: &str) -> Result<Vec<u8>> {
-    let long = std::fs::metadata(path).is_ok_and(|kind| kind.len() > header::LONGEST as u64);
+    let long =
+        std::fs::metadata(path).is_ok_and(|kind| kind.len() > header::MAX_HEADER_BYTES as u64);
     if long {
         return Err(Fault::damaged("an ENVI header longer than 1 MiB").at(path));
     }
@@ -317,7 +315,7 @@ fn data_beside(header: &str, said: &Header) -> Result<String, Fault> {
     let stem = ending(header)
         .filter(|_| ends_in_hdr(header))
         .map_or(header, |(stem, _)| stem);
-    let endings = ENDINGS
+    let endings = DATA_ENDINGS
         .iter()
         .flat_map(|ending| spellings(ending).map(|ending| format!(".{ending}")));
     let names = std::iter::once(String::new())
@@ -344,7 +342,7 @@ fn data_beside(header: &str, said: &Header) -> Result<String, Fault> {
                 "Put them beside the header, as {stem} or {stem}.img, or name the data file."
             );
             Err(Fault::format(
-                "the data of this ENVI header are not there",
+                "the data file of this ENVI header is missing",
                 next,
             ))
         }
@@ -413,7 +411,7 @@ fn values(pair: &Pair, header: &Header) -> Result<(Buffer, Vec<String>)> {
     if held > needed {
         let rest = size_in_words(held - needed);
         notes.push(format!(
-            "{rest} after the last value were passed over: check the sizes in the header"
+            "{rest} after the last value were ignored: check the sizes in the header"
         ));
     }
     Ok((decode(values, header), notes))
@@ -438,8 +436,8 @@ fn decode(bytes: &[u8], header: &Header) -> Buffer {
 }
 
 fn narrowed(values: Vec<f64>) -> Buffer {
-    const EXACT: f64 = 16_777_216.0;
-    match values.iter().all(|value| value.abs() <= EXACT) {
+    const MAX_EXACT_F32: f64 = 16_777_216.0;
+    match values.iter().all(|value| value.abs() <= MAX_EXACT_F32) {
         true => Buffer::F32(values.into_iter().map(|value| value as f32).collect()),
         false => Buffer::F64(values),
     }
@@ -462,9 +460,12 @@ fn gather<const N: usize, T: Clone + Default>(
     let mut out = vec![T::default(); lines * samples * bands];
     // A few pixels at a time, band after band: neighbours in the file are read together, and what is written is near.
     for (l, pixels) in out.chunks_mut((samples * bands).max(1)).enumerate() {
-        for (block, pixels) in pixels.chunks_mut(BLOCK * bands.max(1)).enumerate() {
+        for (block, pixels) in pixels
+            .chunks_mut(PIXELS_PER_BLOCK * bands.max(1))
+            .enumerate()
+        {
             for b in 0..bands {
-                let first = l * line + block * BLOCK * sample + b * band;
+                let first = l * line + block * PIXELS_PER_BLOCK * sample + b * band;
                 let from = values
                     .get(first..)
                     .unwrap_or_default()

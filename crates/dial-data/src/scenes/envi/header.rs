@@ -2,7 +2,7 @@
 //!
 //! A value in braces may run over several lines; a line that starts with `;` is a comment. Keys are compared in lower
 //! case, whatever stands between their words. What places the scene on the earth is kept as text, to be written beside
-//! what is computed from it; keys we do not know are passed over.
+//! what is computed from it; keys we do not know are skipped.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::open::sniff;
 use crate::scenes::envi::class_names;
 
 /// The first bytes of a header.
-pub(crate) const MAGIC: &[u8] = b"ENVI";
+pub(crate) const ENVI_MAGIC: &[u8] = b"ENVI";
 
 /// The longest header we read.
-pub(crate) const LONGEST: usize = 1 << 20;
+pub(crate) const MAX_HEADER_BYTES: usize = 1 << 20;
 
-/// So many first bytes are enough for [`begins`].
-pub(crate) const BEGINNING: u64 = 8;
+/// [`begins`] needs this many first bytes.
+pub(crate) const SNIFFED_BYTES: u64 = 8;
 
 /// Whether a file begins as a header does, perhaps after a byte order mark: `ENVI` stands alone on its line, unlike the
 /// first name of a table.
@@ -26,12 +26,12 @@ pub(crate) fn begins(bytes: &[u8]) -> bool {
     bytes
         .strip_prefix(b"\xef\xbb\xbf")
         .unwrap_or(bytes)
-        .strip_prefix(MAGIC)
+        .strip_prefix(ENVI_MAGIC)
         .is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
 }
 
 /// Keys that place a scene on the earth.
-const PLACES: [&str; 6] = [
+const MAP_KEYS: [&str; 6] = [
     "map info",
     "projection info",
     "coordinate system string",
@@ -41,7 +41,7 @@ const PLACES: [&str; 6] = [
 ];
 
 /// Keys that must not contradict themselves.
-const ONCE: [&str; 7] = [
+const UNIQUE_KEYS: [&str; 7] = [
     "samples",
     "lines",
     "bands",
@@ -99,7 +99,7 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Header, Fault> {
     if !begins(bytes) {
         return Err(sniff::not_a("an ENVI header", bytes));
     }
-    if bytes.len() > LONGEST {
+    if bytes.len() > MAX_HEADER_BYTES {
         return Err(Fault::damaged("an ENVI header longer than 1 MiB"));
     }
     let fields = fields(&String::from_utf8_lossy(bytes))?;
@@ -186,7 +186,7 @@ fn fields(text: &str) -> Result<Fields, Fault> {
         }
         if let Some((first, at)) = found.get(&key)
             && *first != value
-            && ONCE.contains(&key.as_str())
+            && UNIQUE_KEYS.contains(&key.as_str())
         {
             let text = format!(
                 "{key} is {first:?} on line {at} and {value:?} on line {number} of the ENVI header"
@@ -256,7 +256,7 @@ impl Fields {
         Some(parts.into_iter().take(end).collect())
     }
 
-    /// A list with a number for each band. One of another length is passed over with a note.
+    /// A list with a number for each band. One of another length is skipped with a note.
     fn numbers(
         &self,
         key: &str,
@@ -281,14 +281,14 @@ impl Fields {
         if numbers.len() != bands {
             let (found, values) = (numbers.len(), plural(numbers.len(), "value", "values"));
             notes.push(format!(
-                "the list {key:?} of the header was passed over: {found} {values} for {bands} bands"
+                "the list {key:?} of the header was ignored: {found} {values} for {bands} bands"
             ));
             return Ok(None);
         }
         Ok(Some(numbers))
     }
 
-    /// The colours of classes; none if one of them is no colour.
+    /// The colours of classes; none if one of them is not a colour.
     fn colours(&self) -> Vec<[u8; 3]> {
         let parts = self.list("class lookup").unwrap_or_default();
         let values: Option<Vec<u8>> = parts.iter().map(|part| part.parse().ok()).collect();
@@ -358,7 +358,7 @@ impl Fields {
     }
 
     fn places(&self) -> Vec<String> {
-        PLACES
+        MAP_KEYS
             .iter()
             .filter_map(|&key| self.text(key).map(|(value, _)| format!("{key} = {value}")))
             .collect()
@@ -380,7 +380,7 @@ fn unit(word: &str) -> String {
 mod tests {
     use super::*;
 
-    const PLAIN: &str = "samples = 3\nlines = 2\nbands=2\ndata type = 4\ninterleave = BIL\n";
+    const PLAIN_HEADER: &str = "samples = 3\nlines = 2\nbands=2\ndata type = 4\ninterleave = BIL\n";
 
     fn read(text: &str) -> Result<Header, Fault> {
         header(format!("ENVI\n{text}").as_bytes())
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn what_is_left_out_has_its_default() {
-        let header = read(PLAIN).unwrap();
+        let header = read(PLAIN_HEADER).unwrap();
         assert_eq!(
             (header.offset, header.big, header.interleave),
             (0, false, Interleave::Bil)
@@ -425,7 +425,7 @@ mod tests {
             (None, None, "")
         );
         let classes = read(&format!(
-            "{PLAIN}file type = ENVI Classification\nclass names = {{Unclassified, a b}}\n"
+            "{PLAIN_HEADER}file type = ENVI Classification\nclass names = {{Unclassified, a b}}\n"
         ));
         let classes = classes.unwrap();
         assert!(classes.classification);
@@ -434,13 +434,13 @@ mod tests {
             (vec!["Unclassified".into(), "a b".to_string()], vec![])
         );
         let lookup = |list: &str| {
-            read(&format!("{PLAIN}class lookup = {{{list}}}\n"))
+            read(&format!("{PLAIN_HEADER}class lookup = {{{list}}}\n"))
                 .unwrap()
                 .colours
         };
         assert_eq!(lookup("0, 0, 0,\n255, 1, 2"), [[0, 0, 0], [255, 1, 2]]);
         assert!(lookup("0, 0, 256").is_empty() && lookup("0, 0").is_empty());
-        let short = read(&format!("{PLAIN}wavelength = {{1}}\n")).unwrap();
+        let short = read(&format!("{PLAIN_HEADER}wavelength = {{1}}\n")).unwrap();
         assert!(short.wavelengths.is_empty());
         assert!(
             short.notes[0].contains("1 value for 2 bands"),
@@ -451,8 +451,11 @@ mod tests {
 
     #[test]
     fn headers_are_short_and_read_once() {
-        // Read anew for each of its lines, this description would take a minute.
-        let text = format!("description = {{\n{}}}\n{PLAIN}", "x\n".repeat(500_000));
+        // If every line read the description again, this would take a minute.
+        let text = format!(
+            "description = {{\n{}}}\n{PLAIN_HEADER}",
+            "x\n".repeat(500_000)
+        );
         assert_eq!(read(&text).unwrap().bands, 2);
         let error = read(&format!("{text}; {}\n", "x".repeat(50_000)))
             .unwrap_err()

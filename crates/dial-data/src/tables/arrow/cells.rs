@@ -114,7 +114,7 @@ impl Filling {
         }
     }
 
-    /// Appends an array. Words may take so many bytes more.
+    /// Appends an array. Words may take at most `room` more bytes.
     pub fn add(&mut self, array: &ArrayRef, room: &mut u64) -> Result<(), Fault> {
         match self {
             Filling::Numbers(out) => numbers(array, &mut |value| out.push(value)),
@@ -235,7 +235,7 @@ fn of_width(values: Buffer, lengths: &[usize], width: usize, keep: Option<&[usiz
 }
 
 fn too_long() -> Fault {
-    Fault::Bomb("the words are longer than a file of this size can mean".into())
+    Fault::Bomb("the words are longer than a file of this size can hold".into())
 }
 
 /// The place in its dictionary of each cell.
@@ -297,7 +297,7 @@ fn numbers(array: &ArrayRef, out: &mut dyn FnMut(Option<f64>)) -> Result<(), Fau
         Decimal128(_, scale) => {
             each::<Decimal128Type>(array, out, |value| value as f64 / power(scale))
         }
-        other => return Err(Fault::Kind(format!("{other}, which is no number"))),
+        other => return Err(Fault::Kind(format!("{other}, which is not a number"))),
     }
     Ok(())
 }
@@ -444,7 +444,7 @@ fn lists(array: &ArrayRef, lengths: &mut Vec<usize>, out: &mut Buffer) -> Result
             array.as_list::<i64>().values().clone(),
             ends(array.as_list::<i64>().value_offsets()),
         ),
-        other => return Err(Fault::Kind(format!("{other}, which is no list"))),
+        other => return Err(Fault::Kind(format!("{other}, which is not a list"))),
     };
     let mut flat = Vec::with_capacity(values.len());
     numbers(&values, &mut |value| flat.push(value.unwrap_or(f64::NAN)))?;

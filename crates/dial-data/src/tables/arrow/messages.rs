@@ -1,7 +1,7 @@
 //! The messages of an Arrow stream or file, walked before they are decoded: lengths against the file, packed sizes
 //! against what they claim to unpack to.
 //!
-//! A message is `FF FF FF FF`, a length, so many bytes of description and, as the description says, a body. Each packed
+//! A message is `FF FF FF FF`, a length, a description of that many bytes and, as the description says, a body. Each packed
 //! buffer of a body begins with its unpacked length (8 bytes; -1 if it is not packed). A file ends in a table of its
 //! blocks, each a message; what else may lie between them is never looked at (some writers leave the schema bare there).
 
@@ -13,12 +13,12 @@ use crate::arrays::inflate::within;
 use crate::error::{Fault, size_in_words};
 
 /// The marks at the beginning and the end of a file.
-pub(super) const MARK: &[u8] = b"ARROW1";
+pub(super) const ARROW_MAGIC: &[u8] = b"ARROW1";
 
 /// Checks every block of a file. Blocks that overlap would let a small file mean a large one.
 pub(super) fn check_file(file: &[u8]) -> Result<(), Fault> {
     let short = || Fault::Size("the file ends before its last mark".into());
-    let rest = file.strip_suffix(MARK).ok_or_else(short)?;
+    let rest = file.strip_suffix(ARROW_MAGIC).ok_or_else(short)?;
     let (rest, length) = rest.split_last_chunk::<4>().ok_or_else(short)?;
     let start = usize::try_from(i32::from_le_bytes(*length))
         .ok()
@@ -126,7 +126,7 @@ fn buffers(batch: &RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
     {
         let next = "Write it with LZ4 or without packing: in pandas, to_feather(path, compression=\"lz4\").";
         return Err(Fault::format(
-            "packed in a way this tool does not know",
+            "compressed in a way that dial does not read",
             next,
         ));
     }
@@ -145,7 +145,7 @@ fn buffers(batch: &RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
         within(
             bytes.len(),
             u64::try_from(declared).unwrap_or(0),
-            super::DENSEST,
+            super::MAX_EXPANSION,
         )?;
     }
     Ok(())

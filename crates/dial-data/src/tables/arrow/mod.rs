@@ -1,8 +1,8 @@
 //! Parquet and Arrow as sheets: batches of typed columns, decoded by the crates of the Arrow project.
 //!
 //! Numbers, truths and decimals are numbers; strings and dates are words; lists of numbers of one length are lists.
-//! Dictionaries are what they stand for. Structs, maps and bytes are left out with a note. What those crates would trust,
-//! we check first: sizes against the file ([`pages`], [`messages`]), and cells against its length. Where one of them
+//! Dictionaries are read as the values they stand for. Structs, maps and bytes are left out with a note. These crates trust
+//! some numbers in a file; we check them first: sizes against the file ([`pages`], [`messages`]), and cells against its length. Where one of them
 //! panics all the same, that is a damaged file.
 
 mod cells;
@@ -31,14 +31,14 @@ use crate::tables::item_view;
 use cells::Filling;
 
 /// The most bytes that a packed byte of a column yields: zstd repeats a byte 128 KiB times in four.
-const DENSEST: u64 = 1 << 15;
+const MAX_EXPANSION: u64 = 1 << 15;
 /// Rows that are decoded together.
-const BATCH: usize = 1024;
-/// Cells take at least so many bytes here; sheets up to this size are never called a bomb.
-const CELL: u64 = 8;
-const HARMLESS: u64 = 64 << 20;
+const ROWS_PER_BATCH: usize = 1024;
+/// A cell takes at least this many bytes here; a sheet up to `HARMLESS_BYTES` is never called a bomb.
+const CELL_BYTES: u64 = 8;
+const HARMLESS_BYTES: u64 = 64 << 20;
 /// By how much a file may grow.
-const GROWTH: u64 = 200;
+const MAX_GROWTH: u64 = 200;
 
 /// The sheet of a Parquet file.
 pub(crate) fn parquet(
@@ -85,7 +85,7 @@ fn from_parquet(bytes: Bytes, wanted: Wanted<'_>) -> Result<(Sheet, Roles), Faul
     let mask = ProjectionMask::roots(builder.parquet_schema(), filling.wanted());
     let reader = builder
         .with_projection(mask)
-        .with_batch_size(BATCH)
+        .with_batch_size(ROWS_PER_BATCH)
         .build()
         .map_err(damaged)?;
     for batch in reader {
@@ -95,7 +95,7 @@ fn from_parquet(bytes: Bytes, wanted: Wanted<'_>) -> Result<(Sheet, Roles), Faul
 }
 
 fn from_arrow(bytes: &[u8], wanted: Wanted<'_>) -> Result<(Sheet, Roles), Fault> {
-    if bytes.starts_with(messages::MARK) {
+    if bytes.starts_with(messages::ARROW_MAGIC) {
         messages::check_file(bytes)?;
         let reader = FileReader::try_new(Cursor::new(bytes), None).map_err(damaged)?;
         return from_batches(&reader.schema(), reader, bytes.len(), wanted);
@@ -169,7 +169,7 @@ impl Sheets {
             roles,
             rows: 0,
             size,
-            room: HARMLESS + GROWTH * size,
+            room: HARMLESS_BYTES + MAX_GROWTH * size,
             skip_bad: wanted.options().skip_bad,
             guess: wanted.is_pool() && wanted.options().kind != Some(Kind::Table),
         })
@@ -186,8 +186,8 @@ impl Sheets {
     fn affordable(&self, rows: u64) -> Result<(), Fault> {
         let cells = rows
             .saturating_mul(self.columns.len() as u64)
-            .saturating_mul(CELL);
-        if cells > HARMLESS && cells / GROWTH > self.size {
+            .saturating_mul(CELL_BYTES);
+        if cells > HARMLESS_BYTES && cells / MAX_GROWTH > self.size {
             let (size, cells) = (size_in_words(self.size), size_in_words(cells));
             return Err(Fault::Bomb(format!(
                 "{size} claim to be {rows} rows of {} columns, {cells}",
@@ -213,7 +213,7 @@ impl Sheets {
         Ok(())
     }
 
-    /// Makes words of lists that are no features beside texts, and says so.
+    /// Makes words of lists that are not features beside texts, and says so.
     fn settle_lists(&mut self) -> Vec<String> {
         let text = |at: usize| match &self.columns[at] {
             Filling::Words(cells) if !self.roles.as_written(at) => {

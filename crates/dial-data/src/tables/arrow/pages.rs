@@ -2,7 +2,7 @@
 //! sizes against what they claim to unpack to, and packings that this tool knows.
 //!
 //! A column of a row group is a run of pages. Each begins with a header in Thrift's compact protocol, of which fields 2
-//! and 3 are wanted: the unpacked and the packed size. Everything else in it is passed over. Maps and lists of truths
+//! and 3 are wanted: the unpacked and the packed size. Everything else in it is skipped. Maps and lists of truths
 //! stand in no Parquet file, and the decoder counts through billions of them without a byte to show: they are refused.
 
 use parquet::basic::Compression;
@@ -12,9 +12,9 @@ use crate::arrays::inflate::within;
 use crate::error::{Fault, size_in_words};
 
 /// How deep the structs of a header may be nested.
-const DEEPEST: usize = 16;
+const MAX_STRUCT_DEPTH: usize = 16;
 /// The kind of a field that is a struct.
-const STRUCT: u8 = 12;
+const STRUCT_FIELD: u8 = 12;
 
 /// Checks the table of contents, which stands before its length and the last mark. What is not even there, the decoder
 /// will say.
@@ -30,7 +30,9 @@ pub(super) fn check_contents(file: &[u8]) -> Result<(), Fault> {
         return Ok(());
     };
     let broken = || Fault::damaged("the table of contents is broken");
-    Compact { bytes, at: 0 }.pass(STRUCT, 0).ok_or_else(broken)
+    Compact { bytes, at: 0 }
+        .pass(STRUCT_FIELD, 0)
+        .ok_or_else(broken)
 }
 
 /// Checks every page of a file.
@@ -41,9 +43,9 @@ pub(super) fn check(metadata: &ParquetMetaData, bytes: &[u8]) -> Result<(), Faul
         .flat_map(|group| group.columns())
     {
         if column.compression() == Compression::LZO {
-            let next = "Write it anew: in pandas, to_parquet(path, compression=\"snappy\").";
+            let next = "Write it again: in pandas, to_parquet(path, compression=\"snappy\").";
             return Err(Fault::format(
-                "packed with LZO, which this tool does not unpack",
+                "compressed with LZO, which dial does not read",
                 next,
             ));
         }
@@ -94,7 +96,7 @@ fn pages(column: &[u8], length: usize, file: &[u8]) -> Result<(), Fault> {
         if at > column.len() {
             return Err(beyond(file));
         }
-        within(packed, unpacked, super::DENSEST)?;
+        within(packed, unpacked, super::MAX_EXPANSION)?;
     }
     Ok(())
 }
@@ -106,7 +108,7 @@ struct Compact<'a> {
 }
 
 impl Compact<'_> {
-    /// Fields 2 and 3 of the struct that begins here, which is passed over.
+    /// Fields 2 and 3 of the struct that begins here, which is skipped.
     fn sizes(&mut self) -> Option<(i64, i64)> {
         let (mut field, mut unpacked, mut packed) = (0, None, None);
         while let Some((number, kind)) = self.field(field)? {
@@ -162,7 +164,7 @@ impl Compact<'_> {
     }
 
     fn pass(&mut self, kind: u8, depth: usize) -> Option<()> {
-        if depth > DEEPEST {
+        if depth > MAX_STRUCT_DEPTH {
             return None;
         }
         match kind {
@@ -172,7 +174,7 @@ impl Compact<'_> {
             7 => self.skip(8),
             8 => self.varint().and_then(|length| self.skip(length)),
             9 | 10 => self.pass_list(depth),
-            STRUCT => {
+            STRUCT_FIELD => {
                 while let Some((_, kind)) = self.field(0)? {
                     self.pass(kind, depth + 1)?;
                 }

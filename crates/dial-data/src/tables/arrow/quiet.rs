@@ -11,11 +11,11 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-static HOOK: Once = Once::new();
+static INSTALL_HOOK: Once = Once::new();
 
 /// The result of some work, or nothing if it panicked.
 pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
-    HOOK.call_once(|| {
+    INSTALL_HOOK.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |what| {
             if !QUIET.get() {
@@ -37,20 +37,20 @@ mod tests {
 
     #[test]
     fn only_what_is_caught_is_silent() {
-        static HEARD: AtomicUsize = AtomicUsize::new(0);
+        static PANICS_PRINTED: AtomicUsize = AtomicUsize::new(0);
         panic::set_hook(Box::new(|what| {
             let ours = what
                 .payload()
                 .downcast_ref::<&str>()
                 .is_some_and(|text| text.starts_with("quiet test"));
-            HEARD.fetch_add(usize::from(ours), Ordering::SeqCst);
+            PANICS_PRINTED.fetch_add(usize::from(ours), Ordering::SeqCst);
         }));
         assert_eq!(
             (caught(|| 7), caught(|| -> u8 { panic!("quiet test") })),
             (Some(7), None)
         );
-        assert_eq!(HEARD.load(Ordering::SeqCst), 0);
+        assert_eq!(PANICS_PRINTED.load(Ordering::SeqCst), 0);
         assert!(panic::catch_unwind(|| panic!("quiet test, aloud")).is_err());
-        assert_eq!(HEARD.load(Ordering::SeqCst), 1);
+        assert_eq!(PANICS_PRINTED.load(Ordering::SeqCst), 1);
     }
 }

@@ -12,8 +12,8 @@ use crate::tables::csv::sep_line;
 
 /// What may stand between cells, the likelier first.
 const DELIMITERS: [u8; 5] = [b',', b';', b'\t', b'|', b' '];
-/// How many records are looked at.
-const PEEKED: usize = 200;
+/// The number of records that are examined.
+const DIALECT_RECORDS: usize = 200;
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Dialect {
         match read.as_slice() {
             [] => None,
             _ => Some(format!(
-                "read with {}; {} can say otherwise",
+                "read with {}; {} can change that",
                 read.join(" and "),
                 flags.join(" and ")
             )),
@@ -94,11 +94,11 @@ impl Dialect {
         let (whole, decimals) = cell
             .split_once(decimal)
             .map_or((cell, None), |(whole, rest)| (whole, Some(rest)));
-        let unsigned = whole.trim_start_matches(SIGNS);
+        let unsigned = whole.trim_start_matches(NUMBER_SIGNS);
         // One kind of mark in a number.
         let mark = unsigned
             .chars()
-            .find(|&c| c == mark || BLANKS.contains(&c))?;
+            .find(|&c| c == mark || THOUSANDS_BLANKS.contains(&c))?;
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let mut groups = unsigned.split(mark);
         let first = groups
@@ -113,7 +113,7 @@ impl Dialect {
         let certain = match mark {
             _ if decimals.is_some() || rest.len() > 1 => Certain::Thousands,
             ' ' => Certain::AmongNumbers,
-            mark if BLANKS.contains(&mark) => Certain::Thousands,
+            mark if THOUSANDS_BLANKS.contains(&mark) => Certain::Thousands,
             _ => Certain::OrDecimals,
         };
         Some((number(&plain)?, certain))
@@ -132,10 +132,10 @@ pub(crate) enum Certain {
 }
 
 /// Blanks between thousands: plain, no-break, narrow and thin.
-const BLANKS: [char; 4] = [' ', '\u{a0}', '\u{202f}', '\u{2009}'];
+const THOUSANDS_BLANKS: [char; 4] = [' ', '\u{a0}', '\u{202f}', '\u{2009}'];
 /// The minus of typesetters is one, too.
 const MINUS: char = '\u{2212}';
-const SIGNS: [char; 3] = ['-', '+', MINUS];
+const NUMBER_SIGNS: [char; 3] = ['-', '+', MINUS];
 
 /// The number in a text with a decimal point.
 fn number(text: &str) -> Option<f64> {
@@ -155,12 +155,13 @@ fn with_comma(cell: &str) -> bool {
         decimal_comma: true,
     };
     digit
-        && (comma.number(cell).is_some() || cell.contains(BLANKS) && comma.grouped(cell).is_some())
+        && (comma.number(cell).is_some()
+            || cell.contains(THOUSANDS_BLANKS) && comma.grouped(cell).is_some())
 }
 
 /// `1,234` and `12,345`, but not `0,123` or `1,23`.
 fn perhaps_thousands(cell: &str, mark: char) -> bool {
-    let Some((before, after)) = cell.trim_start_matches(SIGNS).split_once(mark) else {
+    let Some((before, after)) = cell.trim_start_matches(NUMBER_SIGNS).split_once(mark) else {
         return false;
     };
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -178,7 +179,7 @@ fn decimal_comma(bytes: &[u8], delimiter: u8) -> bool {
     let mut records = Records::new(bytes, delimiter);
     let mut record = Record::default();
     let (mut certain, mut peeked) = (false, 0);
-    while peeked < PEEKED && records.next(&mut record) {
+    while peeked < DIALECT_RECORDS && records.next(&mut record) {
         for cell in record.fields() {
             // `1.250` may be thousands where decimals are commas; `12.5` may not.
             if cell.contains('.') && number(cell).is_some() && !perhaps_thousands(cell, '.') {
@@ -204,7 +205,7 @@ fn fit(bytes: &[u8], delimiter: u8) -> Option<Fit> {
     let mut record = Record::default();
     let (mut widths, mut total, mut cells, mut numbers, mut below) =
         (Vec::new(), 0usize, 0usize, 0usize, (0, 0));
-    while total < PEEKED && records.next(&mut record) {
+    while total < DIALECT_RECORDS && records.next(&mut record) {
         total += 1;
         if record.fault.is_some() {
             continue;
@@ -258,7 +259,7 @@ pub(crate) fn is_table(bytes: &[u8]) -> bool {
             let mut records = Records::new(bytes, delimiter);
             let mut record = Record::default();
             let (mut all, mut numbers) = (0, 0);
-            while all < PEEKED && records.next(&mut record) {
+            while all < DIALECT_RECORDS && records.next(&mut record) {
                 all += 1;
                 numbers +=
                     usize::from(record.fault.is_none() && record.field(0).parse::<f64>().is_ok());
@@ -337,7 +338,7 @@ mod tests {
         );
         assert_eq!(
             comma.note(&ReadOptions::default()).unwrap(),
-            "read with ; between cells and decimal commas; --delimiter and --decimal can say otherwise"
+            "read with ; between cells and decimal commas; --delimiter and --decimal can change that"
         );
         use Certain::{AmongNumbers, OrDecimals, Thousands};
         let grouped = [
@@ -380,7 +381,7 @@ mod tests {
         };
         assert_eq!(
             comma.note(&said).unwrap(),
-            "read with decimal commas; --decimal can say otherwise"
+            "read with decimal commas; --decimal can change that"
         );
     }
 

@@ -13,10 +13,10 @@ use crate::tables::csv::reader::{Record, Records};
 use crate::tables::frame::is_missing;
 use crate::tables::heuristics;
 
-/// How many rows below the first are looked at.
-const PEEKED: usize = 100;
-/// A row that counts has at least so many cells: `0,1` is an item and its label.
-const COUNTED: usize = 3;
+/// The number of rows below the first that are examined.
+const HEADER_ROWS: usize = 100;
+/// A row is only taken for a count of columns (0, 1, 2, ...) if it has at least this many cells: `0,1` is an item and its label.
+const MIN_COUNTED_CELLS: usize = 3;
 /// Names that are usual above words.
 const ABOVE_WORDS: [&str; 12] = [
     "category",
@@ -41,7 +41,7 @@ pub(crate) fn look(
     options: &ReadOptions,
 ) -> (bool, Option<String>) {
     let (mut below, mut record) = (Vec::new(), Record::default());
-    while below.len() < PEEKED && records.next(&mut record) {
+    while below.len() < HEADER_ROWS && records.next(&mut record) {
         below.push(record.clone());
     }
     let rows = Rows {
@@ -64,7 +64,7 @@ pub(crate) fn look(
         }
         _ => (
             false,
-            Some("no header was seen; columns are named 0, 1, ...".into()),
+            Some("no header was found; columns are named 0, 1, ...".into()),
         ),
     }
 }
@@ -82,7 +82,7 @@ impl Rows<'_> {
             .iter()
             .enumerate()
             .all(|(at, cell)| *cell == at.to_string());
-        counted && self.first.len() >= COUNTED && !self.below.is_empty()
+        counted && self.first.len() >= MIN_COUNTED_CELLS && !self.below.is_empty()
     }
 
     fn is_header(&self) -> bool {

@@ -1,7 +1,7 @@
 //! How the cells of a column of text are read: as numbers, as numbers with thousands marks, or as words.
 //!
 //! All columns are first taken for numbers and their cells counted. A column is words if more than 5 % of its cells (and
-//! more than 3, or more than the numbers) are no numbers at all: fewer are mistakes. Thousands marks are read where the
+//! more than 3, or more than the numbers) are not numbers: fewer are mistakes. Thousands marks are read where the
 //! whole column fits and something can be nothing else (`1,500.25`, `1,234,567`), where other columns show what marks
 //! the decimals, or where they are blanks (`1 500`) among other numbers. A column in the other decimal dialect is words, where other columns are in this one: no setting could
 //! read both.
@@ -11,7 +11,7 @@ use crate::tables::csv::dialect::{Certain, Dialect};
 use crate::tables::frame::is_missing;
 
 /// So many cells are mistakes, however short the column.
-const MISTAKES: usize = 3;
+const MAX_MISTAKES: usize = 3;
 
 /// How a column is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,16 +101,16 @@ impl Counts {
     }
 }
 
-/// Whether so many words among so many numbers make a column of words.
+/// Whether a column with these counts of words and numbers is a column of words.
 pub(crate) fn are_words(words: usize, numbers: usize) -> bool {
-    words > numbers || words > MISTAKES && 20 * words > words + numbers
+    words > numbers || words > MAX_MISTAKES && 20 * words > words + numbers
 }
 
 /// What is said of a column of both.
 pub(crate) fn mixed_note(name: &str, words: usize, filled: usize) -> String {
     let cells = plural(filled, "cell", "cells");
     format!(
-        "the column {name} holds words in {words} of {filled} {cells}: all of it is taken for words"
+        "the column {name} holds words in {words} of {filled} {cells}: the whole column is read as words"
     )
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn settle(
         if before != Reading::Numbers {
             return before;
         }
-        // Somebody said what marks decimals, or cells stand between commas, where a comma that is quoted marks thousands.
+        // The decimal mark was given, or commas separate cells, where a comma that is quoted marks thousands.
         let known = said || dialect.delimiter == b',' && !dialect.decimal_comma;
         let (reading, why) =
             counts.reading(with_decimals > usize::from(counts.decimals > 0), known);
@@ -223,7 +223,7 @@ mod tests {
         for (columns, comma, wanted) in cases {
             assert_eq!(settled(columns, comma).0, wanted, "{columns:?}");
         }
-        // Whole numbers beside `1,250`: thousands, where cells stand between commas or somebody said what marks decimals.
+        // Whole numbers beside `1,250`: thousands, where commas separate cells or the decimal mark was given.
         let (semicolons, commas) = (
             Dialect {
                 delimiter: b';',
@@ -249,7 +249,7 @@ mod tests {
         );
         assert_eq!(
             settled(&[&mixed], false).1,
-            ["the column c0 holds words in 4 of 16 cells: all of it is taken for words"]
+            ["the column c0 holds words in 4 of 16 cells: the whole column is read as words"]
         );
         let (_, notes) = settled(&[&["1,500.25"]], false);
         assert_eq!(

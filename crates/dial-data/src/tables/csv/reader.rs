@@ -1,7 +1,7 @@
 //! The records of delimited text (RFC 4180, with `,` `;` TAB `|` or blank): one at a time, with their line numbers.
 //!
 //! A record ends with LF, CRLF or CR; quoted fields may hold delimiters, line ends and doubled quotes. Blank lines are
-//! passed over; of several blanks between cells, one counts. A record that breaks the rules is given out with what is
+//! skipped; of several blanks between cells, one counts. A record that breaks the rules is given out with what is
 //! wrong, and reading goes on at the next line.
 //!
 //! People write more than the rules allow. Blanks may stand before an opening quote. Between tabs, where quotes seldom
@@ -11,7 +11,7 @@
 use crate::tables::csv::sep_line::said_delimiter;
 
 /// The longest record we accept.
-pub(crate) const LONGEST: usize = 16 << 20;
+pub(crate) const MAX_RECORD_BYTES: usize = 16 << 20;
 
 /// One record, reused from row to row.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +50,13 @@ impl Record {
         (0..self.len()).map(|index| self.field(index))
     }
 
+    /// Adds bytes to the last field. Beyond the longest record nothing is kept: what is there is enough to refuse it.
+    fn extend(&mut self, bytes: &[u8]) {
+        if self.text.len() <= MAX_RECORD_BYTES {
+            self.text.extend_from_slice(bytes);
+        }
+    }
+
     fn end_field(&mut self) {
         self.ends.push(self.text.len());
     }
@@ -59,7 +66,7 @@ impl Record {
             return;
         }
         self.fault = match () {
-            _ if self.text.len() > LONGEST => Some("longer than 16 MiB"),
+            _ if self.text.len() > MAX_RECORD_BYTES => Some("longer than 16 MiB"),
             _ if self.text.contains(&0) => Some("a NUL byte"),
             _ if std::str::from_utf8(&self.text).is_err() => Some(NOT_UTF8),
             _ => None,
@@ -92,11 +99,11 @@ enum Quotes {
     WholeCells,
 }
 
-/// Remarks that are looked for, at most.
+/// The largest number of remarks.
 const MOST_REMARKS: usize = 10_000;
 
 impl<'a> Records<'a> {
-    /// Starts at the first line; a byte order mark, a line `sep=;` and remarks are passed over.
+    /// Starts at the first line; a byte order mark, a line `sep=;` and remarks are skipped.
     pub fn new(bytes: &'a [u8], delimiter: u8) -> Records<'a> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let (at, line) = said_delimiter(bytes).map_or((0, 1), |(_, length)| (length, 2));
@@ -114,7 +121,7 @@ impl<'a> Records<'a> {
         records
     }
 
-    /// Goes to the first line that is no remark.
+    /// Goes to the first line that is not a comment.
     fn pass_remarks(&mut self) {
         let mut ahead = self.clone();
         // Place, line and number of cells of each that could be one.
@@ -156,7 +163,7 @@ impl<'a> Records<'a> {
         };
     }
 
-    /// Whether the next line that holds something begins with `#`, which is no cell of its own.
+    /// Whether the next line that holds something begins with `#` outside a cell.
     fn at_mark(&mut self) -> bool {
         self.pass_empty_lines();
         let alone = self.bytes.get(self.at + 1) == Some(&self.delimiter) && self.delimiter != b' ';
@@ -177,7 +184,7 @@ impl<'a> Records<'a> {
         }
         let start = (self.at, self.line);
         self.fill(record);
-        if record.fault == Some(UNCLOSED) && self.spanning {
+        if record.fault == Some(UNCLOSED_QUOTE) && self.spanning {
             // The quote would swallow the rest of the file: give out its first line only.
             self.spanning = false;
             (self.at, self.line) = start;
@@ -286,7 +293,7 @@ impl<'a> Records<'a> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let stop = |&byte: &u8| byte == self.delimiter || byte == b'\n' || byte == b'\r';
         let length = rest.iter().position(stop).unwrap_or(rest.len());
-        record.text.extend(rest.iter().take(length));
+        record.extend(rest.get(..length).unwrap_or_default());
         self.at += length;
     }
 
@@ -295,22 +302,22 @@ impl<'a> Records<'a> {
         self.at += 1;
         loop {
             match self.peek() {
-                None => return record.fault = Some(UNCLOSED),
-                Some(b'\n' | b'\r') if !self.spanning => return record.fault = Some(UNCLOSED),
+                None => return record.fault = Some(UNCLOSED_QUOTE),
+                Some(b'\n' | b'\r') if !self.spanning => {
+                    return record.fault = Some(UNCLOSED_QUOTE);
+                }
                 Some(b'"') if self.bytes.get(self.at + 1) == Some(&b'"') => {
-                    record.text.push(b'"');
+                    record.extend(b"\"");
                     self.at += 2;
                 }
                 Some(b'"') => break self.at += 1,
                 Some(byte @ (b'\n' | b'\r')) => {
                     let before = self.at;
                     self.end_line();
-                    record
-                        .text
-                        .extend(self.bytes.get(before..self.at).unwrap_or(&[byte]));
+                    record.extend(self.bytes.get(before..self.at).unwrap_or(&[byte]));
                 }
                 Some(byte) => {
-                    record.text.push(byte);
+                    record.extend(&[byte]);
                     self.at += 1;
                 }
             }
@@ -327,10 +334,9 @@ impl<'a> Records<'a> {
     }
 }
 
-const UNCLOSED: &str = "a quote that is never closed";
+const UNCLOSED_QUOTE: &str = "a quote that is never closed";
 /// Shared with the other readers of text.
-pub(crate) const NOT_UTF8: &str =
-    "not valid UTF-8 (perhaps Latin-1 or Windows-1252: save the file as UTF-8)";
+pub(crate) const NOT_UTF8: &str = "not valid UTF-8. If it is in another encoding, pass --encoding (such as latin1, shift_jis or gbk)";
 
 #[cfg(test)]
 mod tests {
@@ -382,7 +388,7 @@ mod tests {
             .iter()
             .map(|(line, _, fault)| (*line, *fault))
             .collect();
-        assert_eq!(faults, [(1, None), (2, Some(UNCLOSED)), (3, None)]);
+        assert_eq!(faults, [(1, None), (2, Some(UNCLOSED_QUOTE)), (3, None)]);
         assert_eq!(
             all(b"a\0b\n\xff\n").iter().map(|r| r.2).collect::<Vec<_>>(),
             [Some("a NUL byte"), Some(NOT_UTF8)]

@@ -47,7 +47,7 @@ impl Seen {
         self.words > self.numbers && (item_view::names_texts(name) || long)
     }
 
-    /// Whether it holds lists that are no features beside texts.
+    /// Whether it holds lists that are not features beside texts.
     pub fn doubtful(&self, roles: &Roles) -> bool {
         let all: usize = self.lists.values().sum();
         let (width, most) = self.width();
@@ -82,7 +82,7 @@ pub(crate) enum Filling {
     Numbers(Numbers),
     Words(Vec<String>),
     Lists(usize, Vec<f64>),
-    /// Nested values, or what nobody wants.
+    /// Nested values, or values that are not read.
     LeftOut,
 }
 

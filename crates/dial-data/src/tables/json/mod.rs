@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -22,14 +22,14 @@ use crate::open::wanted::{Use, Wanted};
 use crate::pool::Kind;
 use crate::tables::column_roles::Roles;
 use crate::tables::csv::number_format;
-use crate::tables::csv::reader::LONGEST;
+use crate::tables::csv::reader::MAX_RECORD_BYTES;
 use crate::tables::encoding;
 use crate::tables::frame::{BadRows, Sheet};
 use crate::tables::item_view;
 use crate::tables::json::cells::{Cell, Filling, Seen};
 
 /// How deep values may be nested.
-const DEEPEST: usize = 64;
+const MAX_NESTING: usize = 64;
 /// Cells of a sheet beyond two for each byte of the file: the keys of honest rows repeat.
 const SPARE_CELLS: usize = 1_000_000;
 
@@ -60,7 +60,37 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Pairs<V> {
     }
 }
 
-/// Whether a file begins with a JSON object on a line of its own.
+/// The elements of an array, as many as memory takes: a small file may hold very many.
+struct Elements<'a>(Vec<&'a RawValue>);
+
+const TOO_MANY: &str = "more elements than there is memory for";
+
+impl<'de: 'a, 'a> Deserialize<'de> for Elements<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Elements<'a>, D::Error> {
+        struct Collector<'a>(PhantomData<&'a ()>);
+        impl<'de: 'a, 'a> Visitor<'de> for Collector<'a> {
+            type Value = Elements<'a>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Elements<'a>, A::Error> {
+                let mut elements = Vec::new();
+                while let Some(element) = items.next_element()? {
+                    elements
+                        .try_reserve(1)
+                        .map_err(|_| A::Error::custom(TOO_MANY))?;
+                    elements.push(element);
+                }
+                Ok(Elements(elements))
+            }
+        }
+        deserializer.deserialize_seq(Collector(PhantomData))
+    }
+}
+
+/// Whether the first line of a file is a JSON object.
 pub(crate) fn begins(bytes: &[u8]) -> bool {
     let bytes = bytes
         .strip_prefix(b"\xef\xbb\xbf")
@@ -70,7 +100,7 @@ pub(crate) fn begins(bytes: &[u8]) -> bool {
         .next()
         .map_or(bytes, |(_, line)| line);
     line.starts_with(b"{")
-        && line.len() <= LONGEST
+        && line.len() <= MAX_RECORD_BYTES
         && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
 }
 
@@ -158,7 +188,10 @@ fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault> {
             .filter(|(_, line)| !line.trim_ascii().is_empty())
             .collect());
     }
-    let items: Vec<&'a RawValue> = serde_json::from_slice(bytes).map_err(|error| {
+    let Elements(items): Elements<'a> = serde_json::from_slice(bytes).map_err(|error| {
+        if error.to_string().starts_with(TOO_MANY) {
+            return Fault::Memory(format!("the array of objects has {TOO_MANY}"));
+        }
         let text = format!("not an array of objects: {error}");
         Fault::format(text, "Give an array of objects, or one object per line.")
     })?;
@@ -180,7 +213,7 @@ fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault> {
 
 /// The object in a text, or what is wrong with it.
 fn row(text: &[u8]) -> Result<Row, String> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_RECORD_BYTES {
         return Err("longer than 16 MiB".into());
     }
     let row: Row = serde_json::from_slice(text).map_err(|error| {
@@ -193,9 +226,9 @@ fn row(text: &[u8]) -> Result<Row, String> {
         };
         format!("not a JSON object ({what}, column {column}{hint})")
     })?;
-    match row.0.iter().all(|(_, value)| depth(value) <= DEEPEST) {
+    match row.0.iter().all(|(_, value)| depth(value) <= MAX_NESTING) {
         true => Ok(row),
-        false => Err(format!("nested deeper than {DEEPEST} levels")),
+        false => Err(format!("nested deeper than {MAX_NESTING} levels")),
     }
 }
 
@@ -364,7 +397,7 @@ mod tests {
         ];
         assert_eq!(
             draft.notes,
-            [said[0], said[1], "shown beside, no features: t"]
+            [said[0], said[1], "shown beside the items, not features: t"]
         );
         let draft = read("{\"text\":\"so\",\"n\":1}\n{\"text\":\"it goes\"}\n").unwrap();
         assert_eq!(draft.show, Show::Texts(vec!["so".into(), "it goes".into()]));
@@ -373,7 +406,7 @@ mod tests {
 
     #[test]
     fn long_ids_keep_their_digits() {
-        // Beyond 64 bits; of a key written twice the last counts; what is no whole number is written as we write it.
+        // Beyond 64 bits; of a key written twice the last counts; what is not a whole number is written as we write it.
         let text = "{\"id\":123456789012345678901234567890,\"a\":1}\n\
                     {\"id\":7,\"id\":-123456789012345678901234567891,\"a\":2}\n{\"id\":1.50,\"a\":2}\n";
         let ids = [
@@ -402,7 +435,7 @@ mod tests {
         let draft = read_with(text, &skip).unwrap();
         assert_eq!(draft.ids.unwrap(), ["0", "4", "5"]);
         assert_eq!(draft.kept.unwrap(), (vec![0, 4, 5], 6));
-        // Many words among numbers are no mistakes.
+        // Many words among numbers are not mistakes.
         let mixed: String = (0..20)
             .map(|i| {
                 format!(
@@ -414,7 +447,7 @@ mod tests {
         let draft = read(&mixed).unwrap();
         assert_eq!(
             draft.notes[0],
-            "the column a holds words in 5 of 20 cells: all of it is taken for words"
+            "the column a holds words in 5 of 20 cells: the whole column is read as words"
         );
         let lists = read("{\"v\":[1,2]}\n{\"v\":[1,2]}\n{\"v\":[1]}\n{}\n")
             .unwrap_err()

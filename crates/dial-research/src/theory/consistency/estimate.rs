@@ -105,7 +105,7 @@ pub struct Cube {
 pub type Sample = Vec<([f64; 2], bool)>;
 
 impl Cube {
-    /// A grid of so many cells to a side.
+    /// A grid with a number of cells to a side.
     pub fn new(dimension: usize, side: usize, time: f64) -> Cube {
         let cosine: Vec<f64> = (0..side).map(|i| libm::cos(PI * middle(i, side))).collect();
         let trend = match dimension {

@@ -12,11 +12,11 @@
 use std::f64::consts::PI;
 
 /// Terms with smaller factors than e^-40 are left out.
-const SMALLEST: f64 = 40.0;
+const MAX_EXPONENT: f64 = 40.0;
 
 /// How many cosines, the constant one included, a time needs.
 pub fn modes(time: f64) -> usize {
-    (SMALLEST / time).sqrt() as usize / 3 + 2
+    (MAX_EXPONENT / time).sqrt() as usize / 3 + 2
 }
 
 /// e^{-m² π² t}, the factor of the m-th cosine.
@@ -34,7 +34,7 @@ pub fn cosines(time: f64, z: f64, x: f64) -> f64 {
 /// k_t(z, x) of the interval as a sum over mirrored sources.
 pub fn images(time: f64, z: f64, x: f64) -> f64 {
     let gauss = |r: f64| libm::exp(-r * r / (4.0 * time)) / (4.0 * PI * time).sqrt();
-    let reach = ((4.0 * SMALLEST * time).sqrt() / 2.0) as i32 + 2;
+    let reach = ((4.0 * MAX_EXPONENT * time).sqrt() / 2.0) as i32 + 2;
     (-reach..=reach)
         .map(|j| 2.0 * f64::from(j))
         .map(|shift| gauss(x - z - shift) + gauss(x + z - shift))

@@ -6,13 +6,13 @@
 //!
 //! The inequality binds a decision to the estimate it is made from: 1{η̂ >= 1/2} to η̂, the classifier to η̃.
 
-use super::drawing::{over_sizes, transposed};
 use super::estimate::Judged;
+use super::figures::{over_sizes, transposed};
 use super::{AMPLITUDE, CELLS, Curve};
+use crate::output::Drawn;
 use crate::theory::consistency::weighted::Weighted;
 use crate::theory::slopes::{Slope, fit};
 use crate::theory::{Finding, Verdict};
-use crate::written::Drawn;
 use dial_plot::chart::{Colour, MarkerKind};
 use dial_plot::colours::{BLUE, CLASSES, GREEN, GREY, ORANGE, PURPLE, RED};
 use dial_plot::plot::{Grid, LineChart, Series};

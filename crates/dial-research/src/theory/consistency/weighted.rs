@@ -106,7 +106,7 @@ fn square(matrix: &[f64], n: usize) -> Vec<f64> {
 }
 
 impl Weighted {
-    /// The kernel at a time for [`density`] and [`trend`] on so many cells.
+    /// The kernel at a time for [`density`] and [`trend`] on a number of cells.
     pub fn new(cells: usize, amplitude: f64, power: u32, time: f64) -> Weighted {
         let h = 1.0 / cells as f64;
         let middle = |i: usize| (i as f64 + 0.5) * h;

@@ -201,8 +201,7 @@ pub(super) fn graph_columns(
         tau: Tau::Number(tau),
         ..Config::paper()
     };
-    let found = engine::search(features, &config(TAU), &quiet)?;
-    let graph = Arc::new(engine::graph_of(&found, &config(TAU), &quiet)?);
+    let graph = Arc::new(engine::graph(features, &config(TAU), &quiet)?);
     let source = [NodeId(scene.sample.source as u32)];
     let column = |&tau: &f64| {
         let engine = Engine::on(Arc::clone(&graph), None, &config(tau), &quiet)?;

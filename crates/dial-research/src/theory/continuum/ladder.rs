@@ -122,7 +122,7 @@ pub(super) fn measured_growth(rungs: &[&Rung]) -> f64 {
     growth_between((a.n, a.peak), (b.n, b.peak))
 }
 
-/// How fast a value grows with log(1/h), from those on two grids of so many cells along a side.
+/// How fast a value grows with log(1/h), from its values on two grids with different numbers of cells along a side.
 pub fn growth_between(coarse: (usize, f64), fine: (usize, f64)) -> f64 {
     (fine.1 - coarse.1) / libm::log(fine.0 as f64 / coarse.0 as f64)
 }

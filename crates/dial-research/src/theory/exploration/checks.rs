@@ -17,10 +17,10 @@ use super::process::Process;
 use crate::theory::separation::attained;
 
 /// The streams of the random cases and of the random pools; those of the simulations stay far below.
-const STREAMS: [u64; 2] = [1 << 62, (1 << 62) + 1];
+const RANDOM_STREAMS: [u64; 2] = [1 << 62, (1 << 62) + 1];
 
 /// Rounding is no violation.
-const ROUNDING: f64 = 1e-12;
+const CHECK_ROUNDING: f64 = 1e-12;
 
 /// How often the bounds on the variance failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,7 +43,7 @@ pub struct OnVariance {
 
 /// Random cases with K from 2 to 10, α₀ from 0.01 to 1 and ε from 0.001 to 0.3 (by their logarithms), ζ from ε to 1.
 pub fn on_variance(cases: usize, seed: u64) -> OnVariance {
-    let mut random = Random::new(seed, Purpose::User, STREAMS[0]);
+    let mut random = Random::new(seed, Purpose::User, RANDOM_STREAMS[0]);
     let mut found = OnVariance {
         cases,
         ..OnVariance::default()
@@ -82,8 +82,8 @@ pub fn on_variance(cases: usize, seed: u64) -> OnVariance {
         );
         let (theirs, ours, now) = (printed(&case), corrected(&case), after(&case, labels));
         let (above, below) = (
-            |bound: f64, v: f64| bound > v * (1.0 + ROUNDING),
-            |bound: f64, v: f64| bound < v * (1.0 - ROUNDING),
+            |bound: f64, v: f64| bound > v * (1.0 + CHECK_ROUNDING),
+            |bound: f64, v: f64| bound < v * (1.0 - CHECK_ROUNDING),
         );
         found.printed_unlabelled += usize::from(above(theirs.unlabelled, fresh));
         found.printed_labelled += usize::from(below(theirs.labelled, known));
@@ -121,7 +121,8 @@ pub struct OnPool {
 impl OnPool {
     /// Which of printed, corrected and stepwise exceed the truth.
     pub fn exceeds(&self) -> [bool; 3] {
-        [self.printed, self.corrected, self.stepwise].map(|bound| bound > self.truth + ROUNDING)
+        [self.printed, self.corrected, self.stepwise]
+            .map(|bound| bound > self.truth + CHECK_ROUNDING)
     }
 }
 
@@ -130,7 +131,7 @@ impl OnPool {
 /// # Errors
 /// Cancelled.
 pub fn on_pools(cases: usize, seed: u64, control: &Control) -> Result<Vec<OnPool>> {
-    let mut random = Random::new(seed, Purpose::User, STREAMS[1]);
+    let mut random = Random::new(seed, Purpose::User, RANDOM_STREAMS[1]);
     let mut one = || {
         control.check()?;
         let classes = 2 + random.below(3);

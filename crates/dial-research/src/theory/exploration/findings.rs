@@ -4,7 +4,7 @@ use super::bounds::{
     Case, constant, corrected, corrected_bound, mended_constant, perfect, printed_bound, remark,
 };
 use super::checks::{OnPool, OnVariance};
-use super::drawing::fine;
+use super::figures::fine;
 use super::{LARGEST, Studied};
 use crate::theory::{Finding, Verdict};
 use dial_plot::stats::interval;

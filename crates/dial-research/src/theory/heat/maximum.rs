@@ -17,15 +17,16 @@
 
 use std::sync::Arc;
 
+use dial::config::PropagationKind;
 use dial::linalg::eigen::Eigenpairs;
-use dial::propagation::Poisson;
 use dial::propagation::heat::Heat;
+use dial::propagation::tau::Tau;
 use dial::seed::{Purpose, Random};
 use dial::{Config, Control, Features, Graph, Metric, NodeId, Propagation, Result, engine};
 use rayon::prelude::*;
 
 /// What is beyond rounding.
-const ROUNDING: f64 = 1e-9;
+const MAXIMUM_ROUNDING: f64 = 1e-9;
 
 /// How columns stand to their sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,7 +49,7 @@ pub fn exceeding(columns: &[(usize, &[f64])]) -> Exceeding {
         let top = column[source];
         let above = column
             .iter()
-            .filter(|g| **g > top * (1.0 + ROUNDING))
+            .filter(|g| **g > top * (1.0 + MAXIMUM_ROUNDING))
             .count();
         let (low, high) = column
             .iter()
@@ -56,7 +57,12 @@ pub fn exceeding(columns: &[(usize, &[f64])]) -> Exceeding {
                 (a.min(*g), b.max(*g))
             });
         let share = |g: f64| if top > 0.0 { g / top } else { f64::NAN };
-        (above, share(high), low < -ROUNDING * top.abs(), share(low))
+        (
+            above,
+            share(high),
+            low < -MAXIMUM_ROUNDING * top.abs(),
+            share(low),
+        )
     };
     let rows: Vec<_> = columns.iter().map(of).collect();
     let share = |count: usize, all: usize| count as f64 / all.max(1) as f64;
@@ -98,8 +104,7 @@ pub(super) fn graph(features: Features<'_>, metric: Metric, control: &Control) -
         metric,
         ..Config::paper()
     };
-    let found = engine::search(features, &config, control)?;
-    Ok(engine::graph_of(&found, &config, control)?.to_graph())
+    Ok(engine::graph(features, &config, control)?.to_graph())
 }
 
 /// Counts on a graph, over `many` of its nodes.
@@ -118,8 +123,8 @@ pub(super) fn count(
         MODES.min(graph.n()),
         &quiet,
     )?);
-    let of = |kernel: &dyn Propagation| {
-        let columns = kernel.raw_columns(&sources, &quiet)?;
+    let of = |propagation: &dyn Propagation| {
+        let columns = propagation.raw_columns(&sources, &quiet)?;
         Ok(exceeding(
             &chosen
                 .iter()
@@ -129,13 +134,21 @@ pub(super) fn count(
         ))
     };
     let one = |&time: &f64| {
-        let heat = of(&Heat::new(Arc::clone(graph), time)?)?;
+        let by = |propagation| {
+            let config = Config {
+                propagation,
+                tau: Tau::Number(1.0 / time),
+                ..Config::paper()
+            };
+            of(&*engine::propagation(Arc::clone(graph), &config)?)
+        };
+        let heat = by(PropagationKind::Heat { time: Some(time) })?;
         let truncated = of(&Heat::truncated(
             Arc::clone(graph),
             Arc::clone(&pairs),
             time,
         )?)?;
-        let poisson = of(&Poisson::new(Arc::clone(graph), 1.0 / time)?)?;
+        let poisson = by(PropagationKind::Poisson)?;
         control.advance(1)?;
         Ok(Count {
             pool,

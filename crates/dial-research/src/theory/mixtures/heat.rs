@@ -16,7 +16,7 @@ use super::density::Grid;
 use super::spectrum::{Inside, tridiagonal};
 
 /// Terms smaller than this share of the first are left out.
-const NEGLIGIBLE: f64 = 1e-18;
+const NEGLIGIBLE_SHARE: f64 = 1e-18;
 
 /// All eigenpairs on the line.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ impl Heat {
         self.values
             .iter()
             .map(|v| libm::exp(-v * t))
-            .take_while(|f| *f > NEGLIGIBLE)
+            .take_while(|f| *f > NEGLIGIBLE_SHARE)
             .collect()
     }
 

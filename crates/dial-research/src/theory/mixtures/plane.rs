@@ -10,13 +10,13 @@ use dial::seed::{Purpose, Random};
 use dial::{Control, Error, Result};
 
 /// Added to the matrix, which has the eigenvalue 0.
-const SHIFT: f64 = 1e-3;
+const EIGENVALUE_SHIFT: f64 = 1e-3;
 /// Vectors beyond those asked for: between K clusters and their second modes, 2K values lie close together.
-const SPARE: usize = 8;
+const SPARE_VECTORS: usize = 8;
 /// The relative change of the values at which the iteration ends.
-const SETTLED: f64 = 1e-11;
+const MAX_RELATIVE_CHANGE: f64 = 1e-11;
 /// Rounds of iteration at most.
-const ROUNDS: usize = 200;
+const MAX_ROUNDS: usize = 200;
 
 /// The lowest `count` eigenvalues and their functions, one value a cell, with ∫e²ρ = 1.
 ///
@@ -55,19 +55,19 @@ pub fn lowest(
         out
     };
     let factor = Band::factor(n, width, |i, back| match back {
-        0 => diagonal[i] + SHIFT,
+        0 => diagonal[i] + EIGENVALUE_SHIFT,
         1 if i % width > 0 => -weights[0],
         back if back == width => -weights[1],
         _ => 0.0,
     });
-    let size = (count + SPARE).min(n);
+    let size = (count + SPARE_VECTORS).min(n);
     let mut random = Random::new(0, Purpose::Subspace, 0);
     let mut vectors: Vec<Vec<f64>> = (0..size)
         .map(|_| (0..n).map(|_| random.normal()).collect())
         .collect();
     let mut values = vec![f64::INFINITY; size];
     let mut moved = f64::INFINITY;
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         control.check()?;
         vectors.iter_mut().for_each(|v| factor.solve(v));
         orthonormalise(&mut vectors);
@@ -90,15 +90,15 @@ pub fn lowest(
             |most, change| if change <= most { most } else { change },
         );
         values = found;
-        if moved <= SETTLED {
+        if moved <= MAX_RELATIVE_CHANGE {
             break;
         }
     }
-    if moved.is_nan() || moved > SETTLED {
+    if moved.is_nan() || moved > MAX_RELATIVE_CHANGE {
         return Err(Error::NotConverged {
-            iterations: ROUNDS,
+            iterations: MAX_ROUNDS,
             residual: moved,
-            wanted: SETTLED,
+            wanted: MAX_RELATIVE_CHANGE,
         });
     }
     let cell: f64 = axes.iter().map(|a| a.1).product();

@@ -24,12 +24,12 @@ use super::separator::{
     Choice, Condition, Gap, Separator, Version, best, failing, remainder, separator, smallest_a,
 };
 use super::spectrum::{Inside, eigenvalue};
-use super::{REACH, pair};
+use super::{DEVIATIONS_BEYOND_CENTRES, pair};
 
 /// Cells of the grid of parameters and eigenvalues.
-const CELLS: usize = 3000;
+const GRID_CELLS: usize = 3000;
 /// ‖e^{Δ}‖ in the Corollary's regime.
-const NORM: f64 = 2.0;
+const COROLLARY_NORM: f64 = 2.0;
 
 /// Two Gaussians with everything the propositions say about them.
 #[derive(Clone, Debug)]
@@ -71,19 +71,19 @@ impl Member {
     }
 }
 
-/// Two Gaussians so far apart; the kernel on so many cells.
+/// Two Gaussians at a distance; the kernel on a grid of cells.
 ///
 /// # Errors
 /// Cancelled.
 pub fn member(distance: f64, cells: usize, control: &Control) -> Result<Member> {
-    let fine = Grid::new(&pair(distance), REACH, CELLS);
+    let fine = Grid::new(&pair(distance), DEVIATIONS_BEYOND_CENTRES, GRID_CELLS);
     let value = |k| eigenvalue(&fine.log_density, fine.axes[0].1, Inside::Density, k);
     let p = Parameters::of(&fine, control)?;
     let gap = Gap {
         below: value(2),
         above: value(3),
     };
-    let grid = Grid::new(&pair(distance), REACH, cells);
+    let grid = Grid::new(&pair(distance), DEVIATIONS_BEYOND_CENTRES, cells);
     let heat = Heat::new(&grid, control)?;
     let ultra = Ultra::of(&heat, gap.above);
     let best = best(&p, gap, ultra).map(|(choice, promised)| {
@@ -142,7 +142,7 @@ pub fn scaled(kappa: f64) -> Scaled {
     };
     // t₁ = s = 1, both norms at most √M.
     let ultra = Ultra {
-        factor: NORM * libm::exp(2.0 * gap.above),
+        factor: COROLLARY_NORM * libm::exp(2.0 * gap.above),
         least: 2.0,
     };
     let root = libm::pow(kappa, 0.25);

@@ -6,7 +6,7 @@ use dial_data::write::Cell;
 use super::Found;
 use super::gap::{Coupling, lower, upper};
 use super::separator::{Choice, Separator, Version, big_lambda, big_xi};
-use crate::written::Tidy;
+use crate::output::Tidy;
 use dial_plot::words::Listed;
 
 fn promise(c: &Choice, s: &Separator) -> Vec<Cell> {

@@ -17,7 +17,7 @@ use dial_data::generate::{self, Cluster};
 use dial_data::{Matrix, Pool};
 
 use crate::reproduce::pools::{Dataset, Origin, load};
-use crate::theory::{Settings, Trouble};
+use crate::theory::{LabError, TheoryOptions};
 use dial_plot::chart::Point;
 
 /// Neighbours of the graph.
@@ -82,7 +82,7 @@ impl Sample {
     }
 }
 
-/// Three Gaussians of deviation 1 at the corners of a triangle, each with so many items.
+/// Three Gaussians of deviation 1 at the corners of a triangle, each with the same number of items.
 pub fn triangle(name: &'static str, side: f64, each: usize, seed: u64) -> Sample {
     let corner = |j: u16| {
         let angle = PI / 2.0 + 2.0 * PI * f64::from(j) / 3.0;
@@ -153,11 +153,11 @@ pub fn square(each: usize, seed: u64) -> Sample {
     )
 }
 
-/// The real pools: so many drawn digits, and with a folder of data as many of MNIST-SMALL.
+/// The real pools: drawn digits, and with a folder of data as many of MNIST-SMALL.
 ///
 /// # Errors
 /// Data that cannot be read.
-pub fn real(settings: &Settings, n: usize) -> Result<Vec<Sample>, Trouble> {
+pub fn real(settings: &TheoryOptions, n: usize) -> Result<Vec<Sample>, LabError> {
     let mut samples = vec![Sample::of(
         "digits",
         generate::digits::digits(n, settings.seed),
@@ -199,7 +199,7 @@ impl Spread {
     ///
     /// # Errors
     /// Cancelled; a solver that does not converge.
-    pub fn columns(self, matrix: &Matrix, control: &Control) -> Result<Vec<Column>, Trouble> {
+    pub fn columns(self, matrix: &Matrix, control: &Control) -> Result<Vec<Column>, LabError> {
         let features = matrix.features()?;
         let all: Vec<NodeId> = (0..features.n() as u32).map(NodeId).collect();
         let mut config = Config {
@@ -208,7 +208,9 @@ impl Spread {
         };
         match self {
             Spread::Poisson(tau) => config.tau = Tau::Number(tau),
-            Spread::Heat(time) => config.propagation = dial::config::PropagationKind::Heat { time },
+            Spread::Heat(time) => {
+                config.propagation = dial::config::PropagationKind::Heat { time: Some(time) }
+            }
             Spread::Rbf(sigma) => {
                 config.propagation = dial::config::PropagationKind::Rbf { sigma: Some(sigma) }
             }

@@ -19,7 +19,7 @@
 use super::pairs::{Pair, Pairs, Separator};
 
 impl Pairs {
-    /// Sets without bad pairs that leave out at most so many items of each cluster, if the greedy search finds them.
+    /// Sets without bad pairs that leave out at most a number of items of each cluster, if the greedy search finds them.
     pub fn without_bad(&self, zeta: f64, epsilon: f64, budgets: &[usize]) -> Option<Vec<bool>> {
         let n = self.n();
         let bad = |i: usize, j: usize| {
@@ -69,7 +69,7 @@ impl Pairs {
         Some(self.measure(&best))
     }
 
-    /// The smallest ε found, whatever ζ.
+    /// The smallest ε found, for any ζ.
     pub fn farthest(&self, delta: f64) -> Separator {
         let budgets = self.budgets(delta);
         let mut best = vec![true; self.n()];

@@ -9,7 +9,7 @@ use dial::seed::{Purpose, Random};
 use dial::{Control, DirichletField, NodeId};
 use dial_data::generate;
 
-use super::Trouble;
+use super::LabError;
 use super::formulas::{expected_after, population, scaled_variance};
 use dial_plot::stats::correlation;
 
@@ -22,7 +22,7 @@ const PER_UNIT: usize = 100;
 /// The places of the initial labels and their classes: in the largest clusters.
 const INITIAL: [(f64, usize); 2] = [(-3.0, 0), (3.0, 1)];
 /// Half the width of a boundary region.
-pub const REACH: f64 = 0.25;
+pub const BOUNDARY_HALF_WIDTH: f64 = 0.25;
 /// K̂ of the automatic λ: twice the number of clusters, as in the experiment on the line.
 const EXPECTED_CLUSTERS: usize = 8;
 /// λ₀ for a kernel of mass 1.
@@ -68,7 +68,7 @@ pub struct Line {
     pub population: Vec<f64>,
     /// σ of the kernel.
     pub width: f64,
-    /// K of two grid points so many apart.
+    /// K of two grid points by their distance in grid points.
     kernel: Vec<f64>,
 }
 
@@ -164,7 +164,7 @@ pub struct Measured {
     pub watched: [f64; 2],
     /// λ of the next query.
     pub lambda: f64,
-    /// The share of the queries since the last measurement that fell within [`REACH`] of a boundary.
+    /// The share of the queries since the last measurement that fell within [`BOUNDARY_HALF_WIDTH`] of a boundary.
     pub near: f64,
 }
 
@@ -191,10 +191,14 @@ pub fn trial(
     shown: &[usize],
     seed: u64,
     control: &Control,
-) -> Result<Trial, Trouble> {
+) -> Result<Trial, LabError> {
     let count = line.x.len();
     let boundaries = line.boundaries();
-    let near = |node: usize| boundaries.iter().any(|b| (line.x[node] - b).abs() <= REACH);
+    let near = |node: usize| {
+        boundaries
+            .iter()
+            .any(|b| (line.x[node] - b).abs() <= BOUNDARY_HALF_WIDTH)
+    };
     let mut field = DirichletField::new(count, 2, PRIOR);
     let mut smooth = DirichletField::new(count, 2, PRIOR);
     let add =

@@ -2,7 +2,7 @@
 //!
 //! A class is the sum of its terms (a column times a weight) in the order of their events. When the terms change, the
 //! part before the first difference still stands: if that is all of the old terms, the new ones are added; otherwise the
-//! class is summed anew from the last checkpoint inside the common beginning, or from zero. A checkpoint is a copy of the
+//! class is summed again from the last checkpoint inside the common beginning, or from zero. A checkpoint is a copy of the
 //! class after every 32nd term; the last four are kept. Either way the sum has the bits of a fresh replay, and nothing
 //! is ever subtracted.
 //!
@@ -22,7 +22,7 @@ use crate::propagation::{Column, Propagation};
 
 /// The field and what it is made of.
 pub(crate) struct Summed<'a> {
-    kernel: Arc<dyn Propagation + 'a>,
+    propagation: Arc<dyn Propagation + 'a>,
     cache: ColumnCache<Column>,
     sums: Sums,
 }
@@ -42,25 +42,25 @@ struct Checkpoint {
 }
 
 /// Terms between checkpoints, and how many checkpoints a class keeps.
-const STRIDE: usize = 32;
-const CHECKPOINTS: usize = 4;
+const TERMS_PER_CHECKPOINT: usize = 32;
+const MAX_CHECKPOINTS: usize = 4;
 
-/// At most so many columns are made at once.
-const BLOCK: usize = 64;
+/// Columns that are solved at a time.
+const COLUMNS_PER_SOLVE: usize = 64;
 
 impl<'a> Summed<'a> {
     /// No classes yet.
     pub(crate) fn new(
-        kernel: Arc<dyn Propagation + 'a>,
+        propagation: Arc<dyn Propagation + 'a>,
         columns_kept: usize,
         prior_strength: f64,
     ) -> Summed<'a> {
         let sums = Sums {
-            ledger: Ledger::new(kernel.n(), prior_strength),
+            ledger: Ledger::new(propagation.n(), prior_strength),
             checkpoints: Vec::new(),
         };
         Summed {
-            kernel,
+            propagation,
             cache: ColumnCache::new(columns_kept),
             sums,
         }
@@ -92,9 +92,9 @@ impl<'a> Summed<'a> {
             .zip(&standing)
             .flat_map(|(t, &from)| t[from..].to_vec())
             .collect();
-        let make = |missing: &[NodeId]| self.kernel.columns(missing, control);
-        if pending.len() <= BLOCK {
-            // Once the columns are there nothing can fail, and the field is changed in place.
+        let make = |missing: &[NodeId]| self.propagation.columns(missing, control);
+        if pending.len() <= COLUMNS_PER_SOLVE {
+            // Once the columns are solved nothing can fail, and the field is changed in place.
             self.cache.fetch(&pending, make)?;
             self.sums
                 .update(classes, terms, &standing, |sums, plane, block| {
@@ -118,7 +118,7 @@ impl<'a> Summed<'a> {
 
     /// Makes the column of a node, ahead of its label.
     pub(crate) fn prepare(&mut self, node: NodeId, control: &Control) -> Result<()> {
-        let make = |missing: &[NodeId]| self.kernel.columns(missing, control);
+        let make = |missing: &[NodeId]| self.propagation.columns(missing, control);
         self.cache.fetch(&[(node, 1.0)], make)?;
         self.cache.trim();
         Ok(())
@@ -158,10 +158,12 @@ impl Sums {
             // Blocks end where checkpoints are due.
             let mut done = from;
             while done < terms.len() {
-                let end = terms.len().min((done / STRIDE + 1) * STRIDE);
+                let end = terms
+                    .len()
+                    .min((done / TERMS_PER_CHECKPOINT + 1) * TERMS_PER_CHECKPOINT);
                 add(self, plane, &terms[done..end])?;
                 done = end;
-                if done % STRIDE == 0 {
+                if done % TERMS_PER_CHECKPOINT == 0 {
                     self.remember(plane, done);
                 }
             }
@@ -186,7 +188,7 @@ impl Sums {
     fn remember(&mut self, plane: usize, count: usize) {
         let points = &mut self.checkpoints[plane];
         let mut point = match points.len() {
-            CHECKPOINTS => points.pop_front().expect("there are some"),
+            MAX_CHECKPOINTS => points.pop_front().expect("there are some"),
             _ => Checkpoint {
                 count: 0,
                 plane: Vec::new(),

@@ -9,7 +9,7 @@
 //!
 //! A class is a function of its terms in the order of their events, as in `dense`: incremental equals replay, bit for
 //! bit. What a label overwrote is kept for the newest ones, so that taking one back puts the old numbers back; older ones
-//! are taken back by doing the class anew. Columns are a cache here too, and sparse.
+//! are taken back by summing the class again. Columns are a cache here too, and sparse.
 //!
 //! Unlike the sums of `dense`, X_c says nothing where no push arrived. [`Merged::belief`] adds G R_c, solved globally for
 //! all classes at once: the evidence everywhere, for predictions.
@@ -31,7 +31,7 @@ use crate::propagation::Propagation;
 
 /// The field and what it is made of.
 pub(crate) struct Merged<'a> {
-    kernel: Arc<dyn Propagation + 'a>,
+    propagation: Arc<dyn Propagation + 'a>,
     ledger: Ledger,
     sums: Vec<ClassSum>,
     /// δ: what the residual part of the error of a class may be.
@@ -62,28 +62,28 @@ struct Step {
     before: Vec<(u32, f64, f64)>,
 }
 
-/// At most so many columns are made at once, and so many places are remembered (24 bytes each).
-const BLOCK: usize = 16;
-const REMEMBERED: usize = 2 << 20;
+/// Columns that are solved at a time, and the places that the cache holds (24 bytes each).
+const COLUMNS_PER_SOLVE: usize = 16;
+const MAX_CACHED_VALUES: usize = 2 << 20;
 
 impl<'a> Merged<'a> {
-    /// No classes yet. The kernel must have a local solver.
+    /// No classes yet. The propagation must have a local solver.
     pub(crate) fn new(
-        kernel: Arc<dyn Propagation + 'a>,
+        propagation: Arc<dyn Propagation + 'a>,
         columns_kept: usize,
         prior_strength: f64,
     ) -> Merged<'a> {
-        let n = kernel.n();
-        let tolerance = kernel
+        let n = propagation.n();
+        let tolerance = propagation
             .local()
-            .expect("a kernel with a local solver")
+            .expect("a propagation with a local solver")
             .tolerance(prior_strength);
         Merged {
-            kernel,
+            propagation,
             ledger: Ledger::new(n, prior_strength),
             sums: Vec::new(),
             tolerance,
-            cache: ColumnCache::new(columns_kept.min(4 * BLOCK)),
+            cache: ColumnCache::new(columns_kept.min(4 * COLUMNS_PER_SOLVE)),
             pusher: Pusher::new(n),
             count: 0,
             remembered: 0,
@@ -132,7 +132,7 @@ impl<'a> Merged<'a> {
         if classes != self.ledger.classes {
             self.changed = None;
             let empty = || ClassSum {
-                residual: vec![0.0; self.kernel.n()],
+                residual: vec![0.0; self.propagation.n()],
                 bound: Bound::default(),
                 steps: VecDeque::new(),
             };
@@ -141,7 +141,7 @@ impl<'a> Merged<'a> {
         }
         for (plane, terms) in terms.iter().enumerate() {
             self.rewind(plane, self.ledger.common(plane, terms));
-            for block in terms[self.ledger.terms[plane].len()..].chunks(BLOCK) {
+            for block in terms[self.ledger.terms[plane].len()..].chunks(COLUMNS_PER_SOLVE) {
                 self.fetch(block, control)?;
                 block.iter().for_each(|&term| self.add(plane, term));
             }
@@ -184,16 +184,19 @@ impl<'a> Merged<'a> {
             .map(|step| step.before.len())
             .sum::<usize>();
         (sum.bound, sum.steps) = (Bound::default(), VecDeque::new());
-        sum.residual = vec![0.0; self.kernel.n()];
+        sum.residual = vec![0.0; self.propagation.n()];
         self.ledger.terms[plane].clear();
         self.ledger.field.clear(plane);
         self.changed = None;
     }
 
-    /// Takes in one label, whose column is there.
+    /// Adds one label, whose column is known.
     fn add(&mut self, plane: usize, (node, weight): Term) {
         let column = self.cache.column(node);
-        let local = self.kernel.local().expect("a kernel with a local solver");
+        let local = self
+            .propagation
+            .local()
+            .expect("a propagation with a local solver");
         let rho = self.tolerance * local.tau();
         let ClassSum {
             residual,
@@ -231,20 +234,22 @@ impl<'a> Merged<'a> {
 
     /// Drops the oldest memories beyond the number to keep.
     fn trim_steps(&mut self) {
-        while self.remembered > REMEMBERED {
+        while self.remembered > MAX_CACHED_VALUES {
             let oldest =
                 |sum: &&mut ClassSum| sum.steps.front().map_or(u64::MAX, |step| step.number);
             let sum = self
                 .sums
                 .iter_mut()
                 .min_by_key(oldest)
-                .expect("somebody remembers");
+                .expect("the cache keeps a column that is in use");
             self.remembered -= sum.steps.pop_front().map_or(0, |step| step.before.len());
         }
     }
 
     fn local(&self) -> &LocalSolver {
-        self.kernel.local().expect("a kernel with a local solver")
+        self.propagation
+            .local()
+            .expect("a propagation with a local solver")
     }
 
     /// Makes the column of a node, ahead of its label.
@@ -256,7 +261,10 @@ impl<'a> Merged<'a> {
 
     /// Makes the columns of these terms that are not there.
     fn fetch(&mut self, terms: &[Term], control: &Control) -> Result<()> {
-        let local = self.kernel.local().expect("a kernel with a local solver");
+        let local = self
+            .propagation
+            .local()
+            .expect("a propagation with a local solver");
         let rho = self.tolerance * local.tau();
         let make = |&node: &NodeId| local.sparse_column(node, rho, control);
         self.cache.fetch(terms, |missing| match missing {

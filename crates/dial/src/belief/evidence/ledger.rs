@@ -47,7 +47,7 @@ pub(crate) struct ColumnCache<C> {
 }
 
 impl<C> ColumnCache<C> {
-    /// One that keeps so many columns, one at least: the one that was prepared.
+    /// A ledger that keeps at most this many columns, and at least the one that was prepared.
     pub(crate) fn new(kept: usize) -> ColumnCache<C> {
         ColumnCache {
             columns: HashMap::new(),

@@ -24,7 +24,7 @@ use crate::propagation::Propagation;
 
 /// The field and what it is made of.
 pub(crate) struct Evidence<'a> {
-    kernel: Arc<dyn Propagation + 'a>,
+    propagation: Arc<dyn Propagation + 'a>,
     columns_kept: usize,
     kept: Kept<'a>,
 }
@@ -37,12 +37,14 @@ enum Kept<'a> {
 impl<'a> Evidence<'a> {
     /// No classes yet.
     pub(crate) fn new(
-        kernel: Arc<dyn Propagation + 'a>,
+        propagation: Arc<dyn Propagation + 'a>,
         columns_kept: usize,
         prior_strength: f64,
     ) -> Evidence<'a> {
-        let for_kept = Arc::clone(&kernel);
-        let solving = kernel.local().map(|local| local.solving(prior_strength));
+        let for_kept = Arc::clone(&propagation);
+        let solving = propagation
+            .local()
+            .map(|local| local.solving(prior_strength));
         let kept = match solving.map(|solving| solving.regime) {
             Some(Regime::Local) => {
                 let merged = Merged::new(for_kept, columns_kept, prior_strength);
@@ -54,7 +56,7 @@ impl<'a> Evidence<'a> {
             }
         };
         Evidence {
-            kernel,
+            propagation,
             columns_kept,
             kept,
         }
@@ -88,7 +90,7 @@ impl<'a> Evidence<'a> {
                 let weight = summed.ledger().terms[plane]
                     .iter()
                     .fold(0.0, |sum, (_, weight)| sum + weight);
-                let label = self.kernel.local()?.global_bound();
+                let label = self.propagation.local()?.global_bound();
                 Some(Bound {
                     absolute: weight * label,
                     relative: 0.0,
@@ -106,10 +108,15 @@ impl<'a> Evidence<'a> {
         prior_strength: f64,
         control: &Control,
     ) -> Result<()> {
-        if self.ledger().field.prior_strength() != prior_strength && self.kernel.local().is_some() {
+        if self.ledger().field.prior_strength() != prior_strength
+            && self.propagation.local().is_some()
+        {
             // The tolerance follows the prior, and so do all bits.
-            let mut other =
-                Evidence::new(Arc::clone(&self.kernel), self.columns_kept, prior_strength);
+            let mut other = Evidence::new(
+                Arc::clone(&self.propagation),
+                self.columns_kept,
+                prior_strength,
+            );
             other.follow(classes, terms, prior_strength, control)?;
             *self = other;
             return Ok(());

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::graph::Graph;
+use crate::graph::tests::by_edges;
 use crate::knn::metric_space::ZeroVectors;
 use crate::seed::{Purpose, Random};
 use crate::{Features, Metric};
@@ -38,18 +39,18 @@ fn assert_same(a: &PackedGraph, b: &PackedGraph) {
 }
 
 /// The slow twin: the graph by edges, reordered. Both are the same graph, in compact form and by node ids.
-fn assert_equals_slow(found: &Neighbours, kernel: EdgeWeights) {
+fn assert_equals_slow(found: &Neighbours, weights: EdgeWeights) {
     let control = Control::new();
-    let graph = Graph::new(found, kernel, &control).unwrap();
+    let graph = by_edges(found, weights);
     let slow = PackedGraph::new(&graph);
     let own = slow.parts().order.iter().map(|&node| NodeId(node));
     for order in [None, Some(own.collect())] {
-        let made = PackedGraph::assemble(&found.into(), kernel, order, &control).unwrap();
+        let made = PackedGraph::assemble(&found.into(), weights, order, &control).unwrap();
         assert_same(&made, &slow);
         assert_same_bits(&made.to_graph(), &graph);
     }
     let backwards = (0..found.n() as u32).rev().map(NodeId).collect();
-    let made = PackedGraph::assemble(&found.into(), kernel, Some(backwards), &control).unwrap();
+    let made = PackedGraph::assemble(&found.into(), weights, Some(backwards), &control).unwrap();
     assert_same_bits(&made.to_graph(), &graph);
 }
 
@@ -83,14 +84,14 @@ fn three_points_by_hand() {
 fn equals_the_graph_by_edges() {
     let mut random = Random::new(5, Purpose::User, 0);
     let mut x: Vec<f64> = (0..3000 * 3).map(|_| random.normal()).collect();
-    for &kernel in EdgeWeights::ALL {
-        assert_equals_slow(&search(&x, 3, 8), kernel);
+    for &weights in EdgeWeights::ALL {
+        assert_equals_slow(&search(&x, 3, 8), weights);
     }
     // Crowds of copies: some with d_k = 0, some smaller than k.
     x[..20 * 3].fill(0.5);
     x[20 * 3..25 * 3].fill(-0.5);
-    for &kernel in EdgeWeights::ALL {
-        assert_equals_slow(&search(&x, 3, 8), kernel);
+    for &weights in EdgeWeights::ALL {
+        assert_equals_slow(&search(&x, 3, 8), weights);
     }
 }
 
@@ -98,8 +99,8 @@ fn equals_the_graph_by_edges() {
 fn outliers_and_lists_that_are_short() {
     let mut x: Vec<f64> = (0..50).map(|i| f64::from(i) * 1e-3).collect();
     x.extend([1e6, 0.3]);
-    for &kernel in EdgeWeights::ALL {
-        assert_equals_slow(&search(&x, 1, 3), kernel);
+    for &weights in EdgeWeights::ALL {
+        assert_equals_slow(&search(&x, 1, 3), weights);
     }
     // One far point beside m others: the mean distance is 1/(m + 1) of its own, so its Gaussian weights are about
     // exp(-4 (m + 1)²): an f32, a subnormal f32 (m = 4), only an f64, and 0 from m = 13 on.
@@ -107,7 +108,7 @@ fn outliers_and_lists_that_are_short() {
         let x: Vec<f64> = (0..m).map(|i| f64::from(i) * 1e-6).chain([1.0]).collect();
         let found = search(&x, 1, 2);
         assert_equals_slow(&found, EdgeWeights::Gaussian);
-        let graph = Graph::new(&found, EdgeWeights::Gaussian, &Control::new()).unwrap();
+        let graph = by_edges(&found, EdgeWeights::Gaussian);
         assert_eq!(graph.component_sizes().len(), 1 + usize::from(m > 3));
     }
     let features = Features::f64(&[1., 0., 0., 0., 0., 1., 1., 1.], 4, 2).unwrap();
@@ -119,8 +120,8 @@ fn outliers_and_lists_that_are_short() {
         &Control::new(),
     )
     .unwrap();
-    for &kernel in EdgeWeights::ALL {
-        assert_equals_slow(&found, kernel);
+    for &weights in EdgeWeights::ALL {
+        assert_equals_slow(&found, weights);
     }
 }
 
@@ -212,8 +213,8 @@ proptest! {
     fn equals_the_graph_by_edges_on_grids(cells in prop::collection::vec((0i32..6, 0i32..6), 12..60), k in 1usize..8) {
         let x: Vec<f64> = cells.iter().flat_map(|&(a, b)| [f64::from(a), f64::from(b)]).collect();
         prop_assume!(cells.iter().any(|cell| cell != &cells[0]));
-        for &kernel in EdgeWeights::ALL {
-            assert_equals_slow(&search(&x, 2, k), kernel);
+        for &weights in EdgeWeights::ALL {
+            assert_equals_slow(&search(&x, 2, k), weights);
         }
     }
 }

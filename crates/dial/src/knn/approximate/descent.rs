@@ -22,7 +22,7 @@ pub(crate) struct Lists {
     pub(crate) squared: Vec<f32>,
 }
 
-/// Repairs the lists in so many sweeps, fewer if nothing is left to gain. All lists are full.
+/// Repairs the lists in at most `sweeps` sweeps, fewer if a sweep improves nothing. All lists are full.
 pub(crate) fn descend(
     rows: &[f32],
     dim: usize,
@@ -42,10 +42,10 @@ pub(crate) fn descend(
         let mut renewed = vec![false; n * k];
         let targets = next
             .ids
-            .par_chunks_mut(CHUNK * k)
-            .zip(next.squared.par_chunks_mut(CHUNK * k));
+            .par_chunks_mut(NODES_PER_TASK * k)
+            .zip(next.squared.par_chunks_mut(NODES_PER_TASK * k));
         targets
-            .zip(renewed.par_chunks_mut(CHUNK * k))
+            .zip(renewed.par_chunks_mut(NODES_PER_TASK * k))
             .enumerate()
             .try_for_each_init(
                 || Sweep::new(k),
@@ -54,7 +54,7 @@ pub(crate) fn descend(
                         .chunks_mut(k)
                         .zip(squared.chunks_mut(k))
                         .zip(renewed.chunks_mut(k));
-                    for (place, ((ids, squared), renewed)) in (chunk * CHUNK..).zip(out) {
+                    for (place, ((ids, squared), renewed)) in (chunk * NODES_PER_TASK..).zip(out) {
                         sweep.renew(rows, dim, &lists, &fresh, place, (ids, squared, renewed));
                     }
                     control.advance(renewed.len() / k)
@@ -66,7 +66,7 @@ pub(crate) fn descend(
     Ok(lists)
 }
 
-const CHUNK: usize = 256;
+const NODES_PER_TASK: usize = 256;
 
 /// Buffers of one thread.
 struct Sweep {

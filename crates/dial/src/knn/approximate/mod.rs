@@ -38,7 +38,7 @@ use crate::knn::approximate::probe::{Held, Queries, load, look, save};
 use crate::knn::approximate::recall::Sample;
 use crate::knn::approximate::top_k::{Best, Meeting};
 use crate::knn::metric_space::{Space, ZeroVectors};
-use crate::knn::row_source::{BLOCK, Rows, Source};
+use crate::knn::row_source::{ROWS_PER_READ, Rows, Source};
 use crate::knn::{Neighbours, Squared, check_k};
 use crate::words::words;
 
@@ -104,7 +104,7 @@ impl Default for Effort {
 }
 
 /// Cells compared with where there is no sample to choose from.
-const PROBES: usize = 32;
+const DEFAULT_PROBES: usize = 32;
 
 /// What a search for neighbours finds.
 #[derive(Clone, Debug)]
@@ -153,7 +153,7 @@ impl Neighbours {
     /// The same for rows that are read by position, block by block: a pool larger than memory.
     ///
     /// # Errors
-    /// As [`Neighbours::approximate`], and whatever reading gives.
+    /// As [`Neighbours::approximate`], and the errors of reading the rows.
     pub fn approximate_rows(
         rows: Rows<'_>,
         k: usize,
@@ -324,12 +324,12 @@ impl<'a> Hunt<'a> {
                 control,
             };
             let targets = ids
-                .par_chunks_mut(STREAM * k)
-                .zip(squared.par_chunks_mut(STREAM * k));
+                .par_chunks_mut(ROWS_PER_STREAM * k)
+                .zip(squared.par_chunks_mut(ROWS_PER_STREAM * k));
             targets.enumerate().try_for_each_init(
                 Meeting::default,
                 |meeting, (block, (ids, squared))| {
-                    let range = block * STREAM..block * STREAM + ids.len() / k;
+                    let range = block * ROWS_PER_STREAM..block * ROWS_PER_STREAM + ids.len() / k;
                     let mut rows = vec![0.0; range.len() * dim];
                     (self.source.read)(range.clone(), &mut rows)?;
                     let queries = Queries {
@@ -388,10 +388,10 @@ impl<'a> Hunt<'a> {
 
     /// Probes and sweeps: as asked for, or by how many of the nearest cells the true neighbours of the sample need.
     fn choose(&self, sample: &mut Sample) -> (usize, usize) {
-        let most = self.cells.count().div_ceil(8).max(PROBES);
+        let most = self.cells.count().div_ceil(8).max(DEFAULT_PROBES);
         let needed = sample
             .cells_needed(&self.cells, self.effort.recall)
-            .unwrap_or(PROBES);
+            .unwrap_or(DEFAULT_PROBES);
         let sweeps = if needed > most { 2 } else { 0 };
         (
             self.effort.probes.unwrap_or(needed.min(most)),
@@ -445,11 +445,11 @@ impl<'a> Hunt<'a> {
     fn hold(&self, group: &Range<usize>, rank: &[u32], control: &Control) -> Result<Vec<f32>> {
         let (n, dim) = (self.source.n, self.source.dim);
         let mut held = vec![0.0; group.len() * dim];
-        let blocks: Vec<usize> = (0..n.div_ceil(BLOCK)).collect();
+        let blocks: Vec<usize> = (0..n.div_ceil(ROWS_PER_READ)).collect();
         for some in blocks.chunks(16) {
             control.check()?;
             let read = |&block: &usize| {
-                let range = block * BLOCK..((block + 1) * BLOCK).min(n);
+                let range = block * ROWS_PER_READ..((block + 1) * ROWS_PER_READ).min(n);
                 let mut rows = vec![0.0; range.len() * dim];
                 (self.source.read)(range.clone(), &mut rows).map(|()| (range, rows))
             };
@@ -468,7 +468,7 @@ impl<'a> Hunt<'a> {
 }
 
 /// Rows of one block where all rows stream past.
-const STREAM: usize = 32_768;
+const ROWS_PER_STREAM: usize = 32_768;
 
 /// Orders by distance and node id, and writes.
 fn write_ranked(ranked: &mut [(f64, u32)], (ids, squared): (&mut [u32], &mut [f32])) {

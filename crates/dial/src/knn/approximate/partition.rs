@@ -13,15 +13,15 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::features::squared_distance;
 use crate::knn::approximate::top_k::{Best, Meeting};
-use crate::knn::row_source::{BLOCK, Source};
+use crate::knn::row_source::{ROWS_PER_READ, Source};
 use crate::seed::{Purpose, Random};
 
 /// Rows of the sample per centre, and steps of Lloyd's algorithm on it.
-const SAMPLE: usize = 24;
-const STEPS: usize = 4;
+const SAMPLE_PER_CENTRE: usize = 24;
+const LLOYD_STEPS: usize = 4;
 
-/// A cell so many times larger than the mean holds copies; of these only so many are looked at.
-const CROWD: usize = 16;
+/// A cell this many times larger than the mean holds copies; only this many of its rows are compared.
+const CROWDED_FACTOR: usize = 16;
 
 /// The partition.
 pub(crate) struct Cells {
@@ -48,11 +48,11 @@ impl Cells {
             .collect();
         let wanted = (rows.len() / size).max(1);
         let mut random = Random::new(seed, Purpose::Neighbours, 0);
-        let sample: Vec<usize> = if rows.len() <= SAMPLE * wanted {
+        let sample: Vec<usize> = if rows.len() <= SAMPLE_PER_CENTRE * wanted {
             rows.iter().map(|&row| row as usize).collect()
         } else {
             let mut sample: Vec<usize> = random
-                .distinct(SAMPLE * wanted, rows.len())
+                .distinct(SAMPLE_PER_CENTRE * wanted, rows.len())
                 .into_iter()
                 .map(|at| rows[at] as usize)
                 .collect();
@@ -66,7 +66,7 @@ impl Cells {
             middle: mean(&sample, source.dim),
             starts: Vec::new(),
             order: Vec::new(),
-            limit: CROWD * size,
+            limit: CROWDED_FACTOR * size,
         };
         let chosen = random.distinct(wanted, sample.len() / source.dim);
         cells.centres = chosen
@@ -74,8 +74,8 @@ impl Cells {
             .flat_map(|&row| &sample[row * source.dim..(row + 1) * source.dim])
             .copied()
             .collect();
-        control.start("placing cells", STEPS);
-        for _ in 0..STEPS {
+        control.start("placing cells", LLOYD_STEPS);
+        for _ in 0..LLOYD_STEPS {
             cells.improve(&sample);
             control.advance(1)?;
         }
@@ -110,7 +110,7 @@ impl Cells {
         self.starts[self.count()]
     }
 
-    /// The places of a cell that a row at some place looks at: all of it, but only a part around it in a crowd of copies.
+    /// The places of a cell that a row is compared with: all of them, or a part around the row in a crowd of copies.
     pub(crate) fn seen_from(&self, cell: usize, place: usize) -> Range<usize> {
         let all = self.places(cell);
         if all.len() <= self.limit {
@@ -159,11 +159,11 @@ impl Cells {
             .collect()
     }
 
-    /// One step of Lloyd's algorithm; a centre that is nobody's stays.
+    /// One step of Lloyd's algorithm; a centre without rows stays.
     fn improve(&mut self, sample: &[f32]) {
         let dim = self.dim;
         let nearest: Vec<Vec<u32>> = sample
-            .par_chunks(BLOCK / 4 * dim)
+            .par_chunks(ROWS_PER_READ / 4 * dim)
             .map(|block| self.nearest_one(block))
             .collect();
         let mut sums = vec![0.0f64; self.centres.len()];
@@ -238,10 +238,10 @@ impl Cells {
         let mut cell_of = vec![0u32; n];
         control.start("filling cells", n);
         cell_of
-            .par_chunks_mut(BLOCK)
+            .par_chunks_mut(ROWS_PER_READ)
             .enumerate()
             .try_for_each(|(block, out)| {
-                let first = block * BLOCK;
+                let first = block * ROWS_PER_READ;
                 let mut rows = vec![0.0; out.len() * dim];
                 (source.read)(first..first + out.len(), &mut rows)?;
                 out.copy_from_slice(&self.nearest_one(&rows));

@@ -42,7 +42,7 @@ pub(crate) struct Queries<'a> {
 /// Lets every query meet the held rows of its nearest cells, its own first.
 ///
 /// # Errors
-/// Cancelled: what was met so far is then worth nothing.
+/// Cancelled: the lists are then incomplete.
 pub(crate) fn look(
     cells: &Cells,
     k: usize,

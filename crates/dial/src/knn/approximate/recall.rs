@@ -12,7 +12,7 @@ use crate::knn::row_source::Source;
 use crate::seed::{Purpose, Random};
 
 /// Rows of one chunk, which meet the pool together.
-const CHUNK: usize = 250;
+const SAMPLE_CHUNK: usize = 250;
 
 /// Some rows of a pool, and what is known of their true neighbours so far.
 pub(crate) struct Sample {
@@ -75,7 +75,10 @@ impl Sample {
                 places,
             })
         };
-        let chunks = nodes.chunks(CHUNK).map(chunk).collect::<Result<_>>()?;
+        let chunks = nodes
+            .chunks(SAMPLE_CHUNK)
+            .map(chunk)
+            .collect::<Result<_>>()?;
         Ok(Sample { nodes, chunks, k })
     }
 
@@ -87,7 +90,7 @@ impl Sample {
         self.chunks.par_iter_mut().try_for_each(show)
     }
 
-    /// How many of its nearest cells a row must look at, so that a share of all true neighbours is met.
+    /// How many of its nearest cells a row must probe to find a share of all true neighbours.
     pub(crate) fn cells_needed(&mut self, cells: &Cells, share: f64) -> Option<usize> {
         let mut needed: Vec<usize> = self
             .chunks

@@ -1,7 +1,7 @@
 //! The k nearest candidates of many rows at once, by f32 distance and id, while candidates stream past.
 //!
 //! A row collects up to `room` candidates below its bar; then the k best stay and the bar falls to the k-th. What is
-//! kept in the end is the k smallest by (distance, id) of all that were offered, in whatever order they came.
+//! kept in the end is the k smallest by (distance, id) of all that were offered, in any order.
 
 use crate::knn::screen_f32::{self, Panels};
 

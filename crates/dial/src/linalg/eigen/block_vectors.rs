@@ -10,17 +10,17 @@
 
 use rayon::prelude::*;
 
-use crate::blocks::CHUNK;
+use crate::blocks::NODES_PER_CHUNK;
 use crate::seed::{Purpose, Random};
 
 /// Vectors per panel: with 4, a panel of 70,000 nodes fits into a cache of 2 MB, and a product took 0.9 ms per vector
 /// instead of 1.9 with 8 (best of 15, one core).
-pub(crate) const WIDTH: usize = 4;
+pub(crate) const PANEL_WIDTH: usize = 4;
 
 /// Nodes that a loop over panels takes at a time, to stay in the cache.
-const ROWS: usize = 256;
+const ROWS_PER_BLOCK: usize = 256;
 
-/// m vectors, m a multiple of the width: panel p holds the entries `[node * WIDTH + c]` of vector `p * WIDTH + c`.
+/// m vectors, m a multiple of the width: panel p holds the entries `[node * PANEL_WIDTH + c]` of vector `p * PANEL_WIDTH + c`.
 pub(crate) struct Panels {
     pub(crate) panels: Vec<Vec<f64>>,
 }
@@ -30,7 +30,9 @@ impl Panels {
     pub(crate) fn random(n: usize, count: usize) -> Panels {
         let panel = |p| {
             let mut random = Random::new(0, Purpose::Subspace, p as u64);
-            (0..n * WIDTH).map(|_| random.uniform() - 0.5).collect()
+            (0..n * PANEL_WIDTH)
+                .map(|_| random.uniform() - 0.5)
+                .collect()
         };
         Panels {
             panels: (0..count).into_par_iter().map(panel).collect(),
@@ -39,23 +41,23 @@ impl Panels {
 
     /// Number of vectors.
     pub(crate) fn size(&self) -> usize {
-        self.panels.len() * WIDTH
+        self.panels.len() * PANEL_WIDTH
     }
 
-    /// Xᵀ y for the first `count` panels of X and some panels y: for every y, for every vector of X, WIDTH numbers.
+    /// Xᵀ y for the first `count` panels of X and some panels y: for every y, for every vector of X, PANEL_WIDTH numbers.
     pub(crate) fn inner(&self, count: usize, ys: &[&[f64]]) -> Vec<f64> {
-        let n = ys[0].len() / WIDTH;
+        let n = ys[0].len() / PANEL_WIDTH;
         // A fixed number of pieces bounds the memory of their sums.
-        let rows = CHUNK.max(n.div_ceil(64));
+        let rows = NODES_PER_CHUNK.max(n.div_ceil(64));
         let piece = |first: usize| {
-            let end = (first + rows).min(n) * WIDTH;
-            let mut sums = vec![0.0; ys.len() * count * WIDTH * WIDTH];
-            for start in (first * WIDTH..end).step_by(ROWS * WIDTH) {
-                let range = start..(start + ROWS * WIDTH).min(end);
+            let end = (first + rows).min(n) * PANEL_WIDTH;
+            let mut sums = vec![0.0; ys.len() * count * PANEL_WIDTH * PANEL_WIDTH];
+            for start in (first * PANEL_WIDTH..end).step_by(ROWS_PER_BLOCK * PANEL_WIDTH) {
+                let range = start..(start + ROWS_PER_BLOCK * PANEL_WIDTH).min(end);
                 for (p, x) in self.panels[..count].iter().enumerate() {
                     for (place, y) in ys.iter().enumerate() {
-                        let sums =
-                            &mut sums[(place * count + p) * WIDTH * WIDTH..][..WIDTH * WIDTH];
+                        let sums = &mut sums[(place * count + p) * PANEL_WIDTH * PANEL_WIDTH..]
+                            [..PANEL_WIDTH * PANEL_WIDTH];
                         add_products(&x[range.clone()], &y[range.clone()], sums);
                     }
                 }
@@ -64,7 +66,7 @@ impl Panels {
         };
         let starts: Vec<usize> = (0..n).step_by(rows).collect();
         let pieces: Vec<Vec<f64>> = starts.into_par_iter().map(piece).collect();
-        let mut total = vec![0.0; ys.len() * count * WIDTH * WIDTH];
+        let mut total = vec![0.0; ys.len() * count * PANEL_WIDTH * PANEL_WIDTH];
         for piece in pieces {
             total
                 .iter_mut()
@@ -80,14 +82,14 @@ impl Panels {
         // M in panels of columns, so that a product reads it in one go.
         let columns = |p: usize| {
             m.chunks_exact(size)
-                .flat_map(move |row| &row[p * WIDTH..][..WIDTH])
+                .flat_map(move |row| &row[p * PANEL_WIDTH..][..PANEL_WIDTH])
                 .copied()
                 .collect()
         };
         let columns: Vec<Vec<f64>> = (0..self.panels.len()).map(columns).collect();
         let mut chunks: Vec<Vec<&mut [f64]>> = Vec::new();
         for panel in &mut self.panels {
-            for (place, chunk) in panel.chunks_mut(CHUNK * WIDTH).enumerate() {
+            for (place, chunk) in panel.chunks_mut(NODES_PER_CHUNK * PANEL_WIDTH).enumerate() {
                 if place == chunks.len() {
                     chunks.push(Vec::new());
                 }
@@ -96,12 +98,12 @@ impl Panels {
         }
         chunks.into_par_iter().for_each(|mut chunk| {
             let mut copy = Vec::new();
-            let rows = chunk[0].len() / WIDTH;
-            for first in (0..rows).step_by(ROWS / 4) {
+            let rows = chunk[0].len() / PANEL_WIDTH;
+            for first in (0..rows).step_by(ROWS_PER_BLOCK / 4) {
                 combine_rows(
                     &mut chunk,
                     first,
-                    (first + ROWS / 4).min(rows),
+                    (first + ROWS_PER_BLOCK / 4).min(rows),
                     &columns,
                     &mut copy,
                 );
@@ -112,10 +114,10 @@ impl Panels {
 
 /// Adds Σ_node x_a y_b for all a and b.
 fn add_products(x: &[f64], y: &[f64], sums: &mut [f64]) {
-    let mut tile = [[0.0; WIDTH]; WIDTH];
-    for (x, y) in x.chunks_exact(WIDTH).zip(y.chunks_exact(WIDTH)) {
-        for a in 0..WIDTH {
-            for b in 0..WIDTH {
+    let mut tile = [[0.0; PANEL_WIDTH]; PANEL_WIDTH];
+    for (x, y) in x.chunks_exact(PANEL_WIDTH).zip(y.chunks_exact(PANEL_WIDTH)) {
+        for a in 0..PANEL_WIDTH {
+            for b in 0..PANEL_WIDTH {
                 tile[a][b] += x[a] * y[b];
             }
         }
@@ -134,23 +136,26 @@ fn combine_rows(
     columns: &[Vec<f64>],
     copy: &mut Vec<f64>,
 ) {
-    let size = chunk.len() * WIDTH;
+    let size = chunk.len() * PANEL_WIDTH;
     copy.clear();
     copy.resize((end - first).div_ceil(4) * 4 * size, 0.0);
     for (p, panel) in chunk.iter().enumerate() {
-        for (row, values) in panel[first * WIDTH..end * WIDTH]
-            .chunks_exact(WIDTH)
+        for (row, values) in panel[first * PANEL_WIDTH..end * PANEL_WIDTH]
+            .chunks_exact(PANEL_WIDTH)
             .enumerate()
         {
-            let start = (row / 4 * size + p * WIDTH) * 4 + row % 4;
+            let start = (row / 4 * size + p * PANEL_WIDTH) * 4 + row % 4;
             for (c, value) in values.iter().enumerate() {
                 copy[start + c * 4] = *value;
             }
         }
     }
     for (panel, columns) in chunk.iter_mut().zip(columns) {
-        let out = &mut panel[first * WIDTH..end * WIDTH];
-        for (out, rows) in out.chunks_mut(4 * WIDTH).zip(copy.chunks_exact(4 * size)) {
+        let out = &mut panel[first * PANEL_WIDTH..end * PANEL_WIDTH];
+        for (out, rows) in out
+            .chunks_mut(4 * PANEL_WIDTH)
+            .zip(copy.chunks_exact(4 * size))
+        {
             four_rows(rows, columns, out);
         }
     }
@@ -158,10 +163,10 @@ fn combine_rows(
 
 /// Four rows (or fewer, at the end) of a panel of X M.
 fn four_rows(rows: &[f64], columns: &[f64], out: &mut [f64]) {
-    let mut tile = [[0.0; WIDTH]; 4];
-    for (x, m) in rows.chunks_exact(4).zip(columns.chunks_exact(WIDTH)) {
+    let mut tile = [[0.0; PANEL_WIDTH]; 4];
+    for (x, m) in rows.chunks_exact(4).zip(columns.chunks_exact(PANEL_WIDTH)) {
         for a in 0..4 {
-            for b in 0..WIDTH {
+            for b in 0..PANEL_WIDTH {
                 tile[a][b] += x[a] * m[b];
             }
         }
@@ -180,16 +185,18 @@ mod tests {
         for n in [1, 5, 300, 2500] {
             let mut x = Panels::random(n, 3);
             let size = x.size();
-            let at =
-                |x: &Panels, node: usize, v: usize| x.panels[v / WIDTH][node * WIDTH + v % WIDTH];
+            let at = |x: &Panels, node: usize, v: usize| {
+                x.panels[v / PANEL_WIDTH][node * PANEL_WIDTH + v % PANEL_WIDTH]
+            };
             let before: Vec<f64> = (0..n * size).map(|i| at(&x, i / size, i % size)).collect();
-            let inner = x.inner(2, &[&x.panels[1], &x.panels[2]])[2 * WIDTH * WIDTH..].to_vec();
-            for a in 0..2 * WIDTH {
-                for b in 0..WIDTH {
+            let inner =
+                x.inner(2, &[&x.panels[1], &x.panels[2]])[2 * PANEL_WIDTH * PANEL_WIDTH..].to_vec();
+            for a in 0..2 * PANEL_WIDTH {
+                for b in 0..PANEL_WIDTH {
                     let want: f64 = (0..n)
-                        .map(|i| before[i * size + a] * before[i * size + 2 * WIDTH + b])
+                        .map(|i| before[i * size + a] * before[i * size + 2 * PANEL_WIDTH + b])
                         .sum();
-                    assert!((inner[a * WIDTH + b] - want).abs() < 1e-12);
+                    assert!((inner[a * PANEL_WIDTH + b] - want).abs() < 1e-12);
                 }
             }
             let m: Vec<f64> = (0..size * size).map(|i| (i % 7) as f64 - 3.0).collect();

@@ -12,7 +12,7 @@ use std::mem::swap;
 use crate::blocks::for_chunks;
 use crate::error::Result;
 use crate::graph::laplacian::LinearOperator;
-use crate::linalg::eigen::block_vectors::WIDTH;
+use crate::linalg::eigen::block_vectors::PANEL_WIDTH;
 use crate::linalg::eigen::dense::eigen;
 use crate::seed::{Purpose, Random};
 
@@ -28,10 +28,10 @@ pub(crate) struct Filter {
 
 /// Decades between the largest and the smallest factor of one filter, in natural logarithms: beyond, rounding would bring
 /// low vectors into the high ones.
-const RANGE: f64 = 20.0;
+const MAX_GAIN_LOG: f64 = 20.0;
 
 /// Longest filter: reached only where the wanted eigenvalues are crowded at one end.
-const DEGREE: usize = 2000;
+const MAX_DEGREE: usize = 2000;
 
 impl Filter {
     /// The rate of growth per degree at a value: arcosh of its place on the scale where [edge, bound] is [-1, 1].
@@ -42,7 +42,7 @@ impl Filter {
 
     /// The largest degree that keeps within the range.
     pub(crate) fn longest(&self) -> usize {
-        ((RANGE / self.growth(self.low)) as usize).clamp(2, DEGREE)
+        ((MAX_GAIN_LOG / self.growth(self.low)) as usize).clamp(2, MAX_DEGREE)
     }
 
     /// The filter for the next round. Its edge is the last Ritz value, which comes down on the eigenvalue it stands for.
@@ -72,11 +72,12 @@ impl Filter {
         };
         let needs: Vec<usize> = values.iter().zip(residuals).map(need).collect();
         let most = needs.iter().copied().max().unwrap_or(longest);
-        let panel = |p: usize| match needs.get(p * WIDTH..((p + 1) * WIDTH).min(needs.len())) {
-            Some(needs) if !needs.is_empty() => needs.iter().copied().max().unwrap_or(most),
-            _ => most,
-        };
-        (0..values.len() / WIDTH).map(panel).collect()
+        let panel =
+            |p: usize| match needs.get(p * PANEL_WIDTH..((p + 1) * PANEL_WIDTH).min(needs.len())) {
+                Some(needs) if !needs.is_empty() => needs.iter().copied().max().unwrap_or(most),
+                _ => most,
+            };
+        (0..values.len() / PANEL_WIDTH).map(panel).collect()
     }
 
     /// Applies the filter of a degree to a panel: y_0 = x, y_1 = (σ_1/e) (A - c) x,
@@ -118,8 +119,8 @@ impl Filter {
     }
 }
 
-/// Rows whose product is kept aside at a time.
-const ROWS: usize = 64;
+/// Rows whose product is held in a buffer at a time.
+const ROWS_PER_PRODUCT: usize = 64;
 
 /// out <- factor (A x - centre x) - back out.
 fn step(
@@ -128,13 +129,13 @@ fn step(
     out: &mut [f64],
     [factor, centre, back]: [f64; 3],
 ) {
-    for_chunks::<WIDTH, 0>(out, |first, out| {
-        let mut image = [0.0; ROWS * WIDTH];
-        for (place, out) in out.chunks_mut(ROWS * WIDTH).enumerate() {
-            let first = first + place * ROWS;
+    for_chunks::<PANEL_WIDTH, 0>(out, |first, out| {
+        let mut image = [0.0; ROWS_PER_PRODUCT * PANEL_WIDTH];
+        for (place, out) in out.chunks_mut(ROWS_PER_PRODUCT * PANEL_WIDTH).enumerate() {
+            let first = first + place * ROWS_PER_PRODUCT;
             let image = &mut image[..out.len()];
-            operator.product::<WIDTH>(first, x, image);
-            for ((out, image), x) in out.iter_mut().zip(image).zip(&x[first * WIDTH..]) {
+            operator.product::<PANEL_WIDTH>(first, x, image);
+            for ((out, image), x) in out.iter_mut().zip(image).zip(&x[first * PANEL_WIDTH..]) {
                 *out = factor * (*image - centre * x) - back * *out;
             }
         }
@@ -143,7 +144,7 @@ fn step(
 }
 
 /// Steps of the search for the top of the spectrum.
-const STEPS: usize = 20;
+const LANCZOS_STEPS: usize = 20;
 
 /// A closer bound on the spectrum than the one that is certain: the largest value that a few steps of Lanczos find, plus
 /// the length of the last residual. Eigenvalues above it are possible, just not seen; a filter is only a little blunter
@@ -153,11 +154,11 @@ pub(crate) fn closer_bound(operator: &impl LinearOperator, bound: f64) -> Result
     let mut random = Random::new(0, Purpose::Subspace, u64::MAX);
     let mut v: Vec<f64> = (0..n).map(|_| random.uniform() - 0.5).collect();
     let (mut before, mut next) = (vec![0.0; n], vec![0.0; n]);
-    let mut matrix = vec![0.0; STEPS * STEPS];
+    let mut matrix = vec![0.0; LANCZOS_STEPS * LANCZOS_STEPS];
     let mut beta = sums(&mut v, |_, v| v * v).sqrt();
     v.iter_mut().for_each(|v| *v /= beta);
     beta = 0.0;
-    for step in 0..STEPS {
+    for step in 0..LANCZOS_STEPS {
         for_chunks::<1, 0>(&mut next, |first, next| {
             operator.product::<1>(first, &v, next);
             []
@@ -168,10 +169,10 @@ pub(crate) fn closer_bound(operator: &impl LinearOperator, bound: f64) -> Result
             let rest = next[i] - alpha * v[i] - back * before;
             rest * rest
         });
-        matrix[step * STEPS + step] = alpha;
+        matrix[step * LANCZOS_STEPS + step] = alpha;
         if step > 0 {
-            matrix[step * STEPS + step - 1] = back;
-            matrix[(step - 1) * STEPS + step] = back;
+            matrix[step * LANCZOS_STEPS + step - 1] = back;
+            matrix[(step - 1) * LANCZOS_STEPS + step] = back;
         }
         beta = square.sqrt();
         if beta <= 1e-9 * bound {
@@ -182,8 +183,8 @@ pub(crate) fn closer_bound(operator: &impl LinearOperator, bound: f64) -> Result
         }
         swap(&mut before, &mut v);
     }
-    let (values, _) = eigen(matrix, STEPS)?;
-    Ok(bound.min(values[STEPS - 1] + beta))
+    let (values, _) = eigen(matrix, LANCZOS_STEPS)?;
+    Ok(bound.min(values[LANCZOS_STEPS - 1] + beta))
 }
 
 /// Σ_i term(i, x_i), in chunks.

@@ -76,7 +76,7 @@ fn reflect_both_sides(a: &mut [f64], n: usize, first: usize, v: &[f64], beta: f6
 }
 
 /// Sweeps per eigenvalue before giving up; two or three is usual.
-const SWEEPS: usize = 100;
+const MAX_SWEEPS: usize = 100;
 
 /// Diagonalises T in place; the rotations are applied to pairs of `rows`.
 fn implicit_ql(diagonal: &mut [f64], beside: &mut [f64], rows: &mut [f64]) -> Result<()> {
@@ -91,7 +91,7 @@ fn implicit_ql(diagonal: &mut [f64], beside: &mut [f64], rows: &mut [f64]) -> Re
             if last == first {
                 break;
             }
-            if sweeps == SWEEPS {
+            if sweeps == MAX_SWEEPS {
                 return Err(Error::NotConverged {
                     iterations: sweeps,
                     residual: beside[first].abs(),
@@ -160,7 +160,7 @@ pub(crate) fn pencil(mut h: Vec<f64>, mut g: Vec<f64>, n: usize) -> Result<(Vec<
             h[i * n + j] *= scale[i] * scale[j];
             g[i * n + j] *= scale[i] * scale[j];
         }
-        g[i * n + i] = 1.0 + SHIFT;
+        g[i * n + i] = 1.0 + SINGULAR_SHIFT;
     }
     cholesky(&mut g, n);
     solve_lower(&g, &mut h, n);
@@ -175,7 +175,7 @@ pub(crate) fn pencil(mut h: Vec<f64>, mut g: Vec<f64>, n: usize) -> Result<(Vec<
     Ok((values, vectors))
 }
 
-const SHIFT: f64 = 1e-14;
+const SINGULAR_SHIFT: f64 = 1e-14;
 
 /// G = L Lᵀ; L takes the place of the lower half.
 fn cholesky(g: &mut [f64], n: usize) {
@@ -184,7 +184,9 @@ fn cholesky(g: &mut [f64], n: usize) {
         for (j, other) in above.chunks_exact(n).enumerate() {
             row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
         }
-        row[i] = (row[i] - dot(&row[..i], &row[..i])).max(SHIFT).sqrt();
+        row[i] = (row[i] - dot(&row[..i], &row[..i]))
+            .max(SINGULAR_SHIFT)
+            .sqrt();
     }
 }
 

@@ -24,7 +24,7 @@ use crate::graph::Graph;
 use crate::graph::laplacian::{Combinatorial, LinearOperator, Normalized};
 use crate::graph::ordering::Ordered;
 use crate::ids::NodeId;
-use crate::linalg::eigen::block_vectors::{Panels, WIDTH};
+use crate::linalg::eigen::block_vectors::{PANEL_WIDTH, Panels};
 use crate::linalg::eigen::chebyshev::{Filter, closer_bound};
 use crate::linalg::eigen::dense::{eigen, pencil};
 
@@ -111,13 +111,13 @@ fn in_good_order(
 }
 
 /// Residual that a pair must reach, as a share of the bound.
-const TOLERANCE: f64 = 1e-9;
+const RESIDUAL_SHARE: f64 = 1e-9;
 
-/// Graphs of so many nodes, or of fewer, are solved as dense matrices, to all digits.
-const DENSE: usize = 256;
+/// Graphs of at most this many nodes are solved as dense matrices, to full precision.
+const MAX_DENSE_NODES: usize = 256;
 
 /// Rounds of filter and Ritz before giving up; ten are usual.
-const ROUNDS: usize = 300;
+const MAX_ROUNDS: usize = 300;
 
 /// The `count` lowest eigenpairs of a symmetric operator whose eigenvalues lie in [0, bound], each with a residual of at
 /// most 1e-9 times the bound.
@@ -131,7 +131,7 @@ pub fn lowest(
     count: usize,
     control: &Control,
 ) -> Result<Eigenpairs> {
-    lowest_within(operator, bound, count, TOLERANCE, control)
+    lowest_within(operator, bound, count, RESIDUAL_SHARE, control)
 }
 
 /// As [`lowest`], with residuals of at most `tolerance` times the bound.
@@ -154,7 +154,7 @@ pub fn lowest_within(
         return Err(Error::setting("bound", "a finite number at least 0", bound));
     }
     let size = subspace(count);
-    if n <= DENSE || 2 * size > n {
+    if n <= MAX_DENSE_NODES || 2 * size > n {
         return dense(operator, count);
     }
     let wanted = tolerance * bound;
@@ -173,7 +173,7 @@ pub fn lowest_within(
 
 /// Vectors in the block: a quarter more than wanted, whole panels.
 fn subspace(count: usize) -> usize {
-    (count + (count / 4).max(WIDTH)).next_multiple_of(WIDTH)
+    (count + (count / 4).max(PANEL_WIDTH)).next_multiple_of(PANEL_WIDTH)
 }
 
 /// All pairs of the matrix that the operator stands for, the lowest kept.
@@ -216,17 +216,18 @@ fn filtered(
     control: &Control,
 ) -> Result<Eigenpairs> {
     let (n, size) = (operator.n(), subspace(count));
-    let mut x = Panels::random(n, size / WIDTH);
-    let mut spare: [Vec<f64>; GROUP] = std::array::from_fn(|_| vec![0.0; n * WIDTH]);
+    let mut x = Panels::random(n, size / PANEL_WIDTH);
+    let mut spare: [Vec<f64>; PANELS_PER_PRODUCT] =
+        std::array::from_fn(|_| vec![0.0; n * PANEL_WIDTH]);
     let mut filter = Filter {
         low: 0.0,
         edge: 0.5 * bound,
         bound,
     };
-    let mut degrees = vec![filter.longest(); size / WIDTH];
+    let mut degrees = vec![filter.longest(); size / PANEL_WIDTH];
     let (mut done, mut worst) = (0, f64::NAN);
     control.start("finding eigenpairs", count);
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         for (panel, &degree) in x.panels.iter_mut().zip(&degrees) {
             control.check()?;
             filter.apply(operator, panel, degree, &mut spare);
@@ -249,43 +250,46 @@ fn filtered(
         degrees = filter.degrees(&values, &residuals[..count], wanted);
     }
     Err(Error::NotConverged {
-        iterations: ROUNDS,
+        iterations: MAX_ROUNDS,
         residual: worst,
         wanted,
     })
 }
 
 /// Panels whose inner products are taken at once.
-const GROUP: usize = 4;
+const PANELS_PER_PRODUCT: usize = 4;
 
 /// Turns X into the Ritz vectors of its span and returns the Ritz values, ascending.
 fn ritz(
     operator: &impl LinearOperator,
     x: &mut Panels,
-    images: &mut [Vec<f64>; GROUP],
+    images: &mut [Vec<f64>; PANELS_PER_PRODUCT],
 ) -> Result<Vec<f64>> {
     let size = x.size();
     let (mut gram, mut rayleigh) = (vec![0.0; size * size], vec![0.0; size * size]);
-    for (place, group) in x.panels.chunks(GROUP).enumerate() {
+    for (place, group) in x.panels.chunks(PANELS_PER_PRODUCT).enumerate() {
         for (panel, image) in group.iter().zip(images.iter_mut()) {
             multiply(operator, panel, image);
         }
-        let end = place * GROUP + group.len();
+        let end = place * PANELS_PER_PRODUCT + group.len();
         let ys: Vec<&[f64]> = group
             .iter()
             .chain(&images[..group.len()])
             .map(|y| &y[..])
             .collect();
         let inner = x.inner(end, &ys);
-        for (p, inner) in inner.chunks_exact(end * WIDTH * WIDTH).enumerate() {
+        for (p, inner) in inner
+            .chunks_exact(end * PANEL_WIDTH * PANEL_WIDTH)
+            .enumerate()
+        {
             let matrix = if p < group.len() {
                 &mut gram
             } else {
                 &mut rayleigh
             };
-            let column = (place * GROUP + p % group.len()) * WIDTH;
+            let column = (place * PANELS_PER_PRODUCT + p % group.len()) * PANEL_WIDTH;
             for (entry, &value) in inner.iter().enumerate() {
-                let (i, j) = (entry / WIDTH, column + entry % WIDTH);
+                let (i, j) = (entry / PANEL_WIDTH, column + entry % PANEL_WIDTH);
                 if i <= j {
                     matrix[i * size + j] = value;
                     matrix[j * size + i] = value;
@@ -300,8 +304,8 @@ fn ritz(
 
 /// image <- A x for a panel.
 fn multiply(operator: &impl LinearOperator, x: &[f64], image: &mut [f64]) {
-    for_chunks::<WIDTH, 0>(image, |first, image| {
-        operator.product::<WIDTH>(first, x, image);
+    for_chunks::<PANEL_WIDTH, 0>(image, |first, image| {
+        operator.product::<PANEL_WIDTH>(first, x, image);
         []
     });
 }
@@ -314,14 +318,14 @@ fn residuals(
     image: &mut [f64],
 ) -> Vec<f64> {
     let panel = |(panel, values): (&Vec<f64>, &[f64])| {
-        let [residual, length] = for_chunks::<WIDTH, 2>(image, |first, image| {
-            operator.product::<WIDTH>(first, panel, image);
-            let mut sums = [[0.0; WIDTH]; 2];
+        let [residual, length] = for_chunks::<PANEL_WIDTH, 2>(image, |first, image| {
+            operator.product::<PANEL_WIDTH>(first, panel, image);
+            let mut sums = [[0.0; PANEL_WIDTH]; 2];
             for (image, x) in image
-                .chunks_exact(WIDTH)
-                .zip(panel[first * WIDTH..].chunks_exact(WIDTH))
+                .chunks_exact(PANEL_WIDTH)
+                .zip(panel[first * PANEL_WIDTH..].chunks_exact(PANEL_WIDTH))
             {
-                for c in 0..WIDTH {
+                for c in 0..PANEL_WIDTH {
                     let rest = image[c] - values[c] * x[c];
                     sums[0][c] += rest * rest;
                     sums[1][c] += x[c] * x[c];
@@ -329,11 +333,11 @@ fn residuals(
             }
             sums
         });
-        (0..WIDTH).map(move |c| (residual[c] / length[c]).sqrt())
+        (0..PANEL_WIDTH).map(move |c| (residual[c] / length[c]).sqrt())
     };
     x.panels
         .iter()
-        .zip(values.chunks_exact(WIDTH))
+        .zip(values.chunks_exact(PANEL_WIDTH))
         .flat_map(panel)
         .collect()
 }
@@ -342,11 +346,11 @@ fn residuals(
 fn collect(x: &Panels, mut values: Vec<f64>, mut residuals: Vec<f64>, count: usize) -> Eigenpairs {
     values.truncate(count);
     residuals.truncate(count);
-    let n = x.panels[0].len() / WIDTH;
+    let n = x.panels[0].len() / PANEL_WIDTH;
     let mut vectors = vec![0.0; n * count];
     for (node, row) in vectors.chunks_exact_mut(count).enumerate() {
-        for (row, panel) in row.chunks_mut(WIDTH).zip(&x.panels) {
-            row.copy_from_slice(&panel[node * WIDTH..][..row.len()]);
+        for (row, panel) in row.chunks_mut(PANEL_WIDTH).zip(&x.panels) {
+            row.copy_from_slice(&panel[node * PANEL_WIDTH..][..row.len()]);
         }
     }
     Eigenpairs {
@@ -366,7 +370,7 @@ mod tests {
     fn check(operator: &impl LinearOperator, bound: f64, count: usize) -> Eigenpairs {
         let n = operator.n();
         assert!(
-            n > DENSE && 2 * subspace(count) <= n,
+            n > MAX_DENSE_NODES && 2 * subspace(count) <= n,
             "the dense twin is meant to be another solver"
         );
         let pairs = lowest(operator, bound, count, &Control::new()).unwrap();
