@@ -27,6 +27,7 @@ pub use featurize::pca_map::{leading_components, plane};
 pub use graph_file::row_file::{RowFile, RowReader};
 pub use graph_file::saved::{SavedGraph, SavedKind};
 pub use graph_file::{GraphFile, GraphProvenance, write_graph};
+pub use open::feature_kinds::FeatureKind;
 pub use open::formats::{endings, formats};
 pub use open::{BUILTIN_SEED, fingerprint, open, parts, pool_name};
 pub use pool::alike::alike;

@@ -126,8 +126,8 @@ fn point(view: &View<'_>, version: u64, log: &Log) -> Point {
 /// point.
 fn missing(points: &[Point], log: &Log) -> Vec<u64> {
     let (mut open, mut excluded, mut grown) = (HashSet::new(), HashSet::new(), Vec::new());
-    let standing = |record: &&dial_store::Record| log.labels().is_live(record.group);
-    for record in log.records().iter().filter(standing) {
+    let is_live = |record: &&dial_store::Record| log.labels().is_live(record.group);
+    for record in log.records().iter().filter(is_live) {
         match record.change() {
             Some(Change::Label { item, .. }) if !excluded.contains(item) => {
                 let new = open.insert(item);

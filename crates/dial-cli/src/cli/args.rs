@@ -111,7 +111,7 @@ pub enum Verb {
     Backup(BackupArgs),
     /// Create a project from a backup
     Restore(RestoreArgs),
-    /// Show what can be read of a damaged project, and make a project of it
+    /// Show what can be read of a damaged project, and make a project from it
     Recover(Recover),
     /// Show where the pool of a project is, or point the project to its new place
     Pool(PoolPlace),
@@ -330,6 +330,7 @@ pub struct Graph {
 #[command(after_help = "\
 Examples:
   dial doctor features.npz --metric cosine
+  dial doctor photos.dial                        a project, with its answers as the known labels
   dial doctor features.dialgraph --verify        a saved graph instead of a pool")]
 pub struct Doctor {
     #[command(flatten)]

@@ -240,7 +240,7 @@ fn report(
         title: format!("DiAL on {}", pool.name),
         lead: format!(
             "{} items were labelled from the answers to {}. Each question was the item whose answer would settle \
-             most: little or torn evidence about it, and much doubt around it. \
+             most: little or conflicting evidence about it, and much doubt around it. \
              {:.1} % of the {all} other items whose label is known are classified right. This is the first trial \
              (seed {}); figure and table show means over {}.",
             truth.classes.len(),

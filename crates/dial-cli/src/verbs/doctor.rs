@@ -1,18 +1,22 @@
 //! `dial doctor`: is this pool fit for labelling with these settings?
 
 use std::path::Path;
+use std::sync::Arc;
 
 use dial::config::PropagationKind;
 use dial::knn::Neighbours;
-use dial::{Engine, Graph, NodeId};
-use dial_data::{Buffer, Copies, Pool, Show, Truth};
-use dial_store::Folder;
+use dial::{Choices, Engine, Graph, NodeId};
+use dial_data::{Buffer, Copies, Embed, Pool, ReadOptions, Show, Truth};
+use dial_store::{Export, Folder, Journal, PreparedPool, Project, Row};
 use serde_json::{Value, json};
 
 use crate::cli::args::Doctor;
+use crate::cli::pool_args::embeddings_of;
+use crate::plan::compare::{self, Comparison};
 use crate::plan::graph_file;
 use crate::plan::memory::{self, Shape, Work};
 use crate::plan::prepare::{self, Built};
+use crate::plan::project::{self, now};
 use crate::ui::failure::Failure;
 use crate::ui::items;
 use crate::ui::output::{Output, count};
@@ -25,16 +29,12 @@ const MAX_NAMED: usize = 4;
 
 /// Runs the command.
 pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
-    if args.verify || graph_file::holds_graph(Path::new(&args.engine.pool.pool)) {
-        return graph_file::examine(&args.engine.pool.pool, args.verify, output);
+    let place = &args.engine.pool.pool;
+    if args.verify || graph_file::holds_graph(Path::new(place)) {
+        return graph_file::examine(place, args.verify, output);
     }
-    if Folder(args.engine.pool.pool.clone().into())
-        .database()
-        .is_file()
-    {
-        let name = &args.engine.pool.pool;
-        let text = format!("{name} is a project, not a pool. Use dial status {name}.");
-        return Err(Failure::settings(text));
+    if project::is_project(Path::new(place)) {
+        return of_project(args, output);
     }
     let file = args.engine.saved.as_ref();
     let work = if file.is_some() {
@@ -51,37 +51,124 @@ pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
     };
     // Settings that make no sense fail here as they would in a session.
     let built = prepare::build(&pool, &choices, file, &quiet)?;
-    let Some(graph) = built.engine.graph.as_ref().map(|graph| graph.to_graph()) else {
+    examine(
+        place,
+        &args.engine.pool.options(),
+        &pool,
+        &built,
+        work,
+        output,
+    )
+}
+
+/// The pool of a project as the project reads it, with its answers as the known labels.
+fn of_project(args: &Doctor, output: &Output) -> Result<(), Failure> {
+    let (typed, mut how) = (&args.engine, args.engine.pool.how.clone());
+    // A model is typed to see whether it would be better.
+    let model = how.embed.take();
+    let nothing = ReadOptions::default();
+    if prepare::choices(typed)? != Choices::default()
+        || how.options() != nothing
+        || !how.ignore_label.is_empty()
+        || typed.graph.memory_limit.is_some()
+        || typed.saved.is_some()
+    {
+        let text = "a project has its own options for the pool, the graph and the propagation";
+        return Err(Failure::settings(format!(
+            "{text}. Leave all of them out but --embed."
+        )));
+    }
+    let folder = Folder(typed.pool.pool.clone().into());
+    let project = Project::open_to_read(&folder.0, Journal::Wal, now())?;
+    let Some(mut recipe) = project.log().recipe().cloned() else {
+        let text = format!("{}: it does not say what its pool is", typed.pool.pool);
+        return Err(Failure::settings(format!("{text}. Use dial doctor POOL.")));
+    };
+    if let Some(model) = model {
+        let before = recipe.reading.embed.take();
+        let kept = before.and_then(|before| before.kept);
+        recipe.reading.embed = Some(Embed {
+            kept: kept.or_else(|| Some(embeddings_of(&folder.0.with_extension("")))),
+            ..model
+        });
+        recipe.reading.features_file = None;
+    }
+    let prepared = PreparedPool::open(&recipe, &folder, &output.control())?;
+    let PreparedPool {
+        mut pool, engine, ..
+    } = prepared;
+    pool.truth = Some(answers(&project, &pool));
+    let features = pool.matrix.features()?;
+    let neighbours = match recipe.graph {
+        Some(_) => None,
+        None => Some(prepare::search(&pool, &engine.config, output)?.neighbours),
+    };
+    let built = Built {
+        features,
+        neighbours: neighbours.map(Arc::new),
+        engine,
+    };
+    let (place, options) = (recipe.pool_now(&folder.0), recipe.reading_now(&folder.0));
+    examine(&place, &options, &pool, &built, Work::Label(0), output)
+}
+
+/// What the answers of a project come to, as labels of its pool.
+fn answers(project: &Project, pool: &Pool) -> Truth {
+    let numbers = || (0..pool.matrix.n).map(|row| row.to_string()).collect();
+    let export = Export::labels(project.log(), &pool.ids.clone().unwrap_or_else(numbers));
+    let class = |row: &Row| {
+        let (name, _) = row.consensus()?.label?;
+        let place = export.classes.iter().position(|class| class == name)?;
+        u16::try_from(place).ok()
+    };
+    Truth {
+        labels: export.rows.iter().take(pool.matrix.n).map(class).collect(),
+        classes: export.classes.clone(),
+        clusters: None,
+    }
+}
+
+/// Examines a pool that was read from a place with some options.
+fn examine(
+    place: &str,
+    options: &ReadOptions,
+    pool: &Pool,
+    built: &Built<'_>,
+    work: Work,
+    output: &Output,
+) -> Result<(), Failure> {
+    let (engine, truth) = (&built.engine, pool.truth.as_ref());
+    let Some(graph) = engine.graph.as_ref().map(|graph| graph.to_graph()) else {
         unreachable!("an engine that was built has a graph");
     };
-    let mut exam = Exam {
-        facts: Vec::new(),
-        findings: Vec::new(),
-    };
-    exam.features(&pool, &built);
-    exam.copies(&pool, output)?;
+    let mut exam = Exam::default();
+    exam.features(pool, built);
+    exam.copies(pool, output)?;
     exam.graph(&graph);
     if let Some(neighbours) = &built.neighbours {
         exam.hubs(neighbours);
     }
-    exam.memory(
-        Shape::of(&pool, args.engine.graph.neighbours(pool.matrix.n)),
-        work,
-    );
-    if built.engine.config.propagation == PropagationKind::Poisson {
-        exam.tau(&built.engine);
+    exam.memory(Shape::of(pool, engine.config.k), work);
+    if engine.config.propagation == PropagationKind::Poisson {
+        exam.tau(engine);
     }
-    if let Some(truth) = &pool.truth {
+    if let Some(truth) = truth {
         exam.labels(truth, &graph, built.neighbours.as_deref());
     }
+    let compared = compare::compare(place, pool, options, &engine.config, &output.control())?;
+    exam.compared(compared);
+    exam.without_model(pool, options);
     exam.print(&pool.name, output);
     Ok(())
 }
 
 /// Facts under stable names, and what to make of them.
+#[derive(Default)]
 struct Exam {
     facts: Vec<(&'static str, Value, String)>,
     findings: Vec<String>,
+    /// What could be done better, where nothing is wrong.
+    advice: Vec<String>,
 }
 
 impl Exam {
@@ -368,6 +455,38 @@ impl Exam {
         }
     }
 
+    /// The kinds of features that the pool can have, and which to use.
+    fn compared(&mut self, compared: Option<Comparison>) {
+        if let Some(compared) = compared {
+            let (json, text) = compared.fact();
+            self.fact("compared_features", json, text);
+            self.advice.push(compared.advice());
+            self.advice.extend(compared.missing);
+        }
+    }
+
+    /// What a model would bring, where texts and pictures are described without one.
+    fn without_model(&mut self, pool: &Pool, options: &ReadOptions) {
+        let (what, model, how) = match pool.show {
+            _ if options.embed.is_some() || options.features_file.is_some() => return,
+            Show::Texts(_) => (
+                "texts are described by their words alone",
+                "a language model also bring together texts of the same meaning",
+                "--embed MODEL or --features FILE",
+            ),
+            Show::Images(_) => (
+                "pictures are described by edges, light and colours alone",
+                "an image model also bring together pictures of the same things",
+                "--features FILE",
+            ),
+            Show::Picture(_) | Show::Numbers(_) | Show::Scene(_) => return,
+        };
+        self.advice.push(format!(
+            "advice: {what}; embeddings of {model}, and mostly need fewer labels ({how}; docs/pools.md says how to get \
+             them)."
+        ));
+    }
+
     fn print(&self, pool: &str, output: &Output) {
         let shown: Vec<(String, &String)> =
             (self.facts.iter().filter(|(_, _, words)| !words.is_empty()))
@@ -382,8 +501,8 @@ impl Exam {
         if self.findings.is_empty() {
             text += "No problems found: this pool is ready for labelling.\n";
         }
-        for finding in &self.findings {
-            text += &format!("{finding}\n");
+        for line in self.findings.iter().chain(&self.advice) {
+            text += &format!("{line}\n");
         }
         let facts: serde_json::Map<String, Value> = self
             .facts
@@ -392,7 +511,7 @@ impl Exam {
             .collect();
         output.result(
             &text,
-            &json!({ "pool": pool, "facts": facts, "findings": self.findings }),
+            &json!({ "pool": pool, "facts": facts, "findings": self.findings, "advice": self.advice }),
         );
     }
 }

@@ -15,14 +15,14 @@ use crate::ui::output::{Output, count};
 #[command(after_help = "\
 Examples:
   dial recover photos.dial                    shows what can be read, and changes nothing
-  dial recover photos.dial --accept-loss      makes a project of it
+  dial recover photos.dial --accept-loss      makes a project from it
 
 A backup may hold more: compare before you accept. The damaged folder is kept whole under another name.")]
 pub struct Recover {
     /// The folder of the project, NAME.dial
     #[arg(value_name = "PROJECT")]
     pub project: PathBuf,
-    /// Make a project of what can be read, and do without the rest
+    /// Make a project from what can be read, and lose the rest
     #[arg(long)]
     pub accept_loss: bool,
 }

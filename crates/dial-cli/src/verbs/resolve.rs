@@ -13,7 +13,7 @@ use crate::ui::output::{Output, count};
 #[command(after_help = "\
 Examples:
   dial status photos.dial                 lists conflicting answers, with their numbers
-  dial resolve photos.dial 17              the label that stands is right
+  dial resolve photos.dial 17              the existing label is right
   dial tell photos.dial 81.jpg dog --replace --annotator ann      the new one is right, and resolves it too")]
 pub struct Resolve {
     #[command(flatten)]

@@ -32,7 +32,7 @@ pub struct Tell {
     /// ITEM CLASS, or ITEM CLASS:WEIGHT CLASS:WEIGHT ..., or ITEM=CLASS ..., or - for lines from stdin
     #[arg(value_name = "LABELS", required = true, allow_negative_numbers = true)]
     pub labels: Vec<String>,
-    /// Take the place of earlier labels of this annotator
+    /// Replace earlier labels of this annotator
     #[arg(long)]
     pub replace: bool,
     /// Decide between differing answers: of all labels of the item only this one counts; includes --replace

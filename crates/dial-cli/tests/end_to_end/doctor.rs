@@ -266,3 +266,199 @@ fn a_share_of_nothing_is_zero() {
         "{text}"
     );
 }
+
+/// Four texts, each there twice: `same.csv` labels both alike, `other.csv` differently.
+fn texts() -> Place {
+    let lines = [
+        "the cat purrs",
+        "a truck brakes",
+        "new tyres",
+        "milk for kittens",
+    ];
+    let line =
+        |row: usize| json!({ "id": format!("t{row}"), "text": lines[row / 2] }).to_string() + "\n";
+    let place = Place::with("p.jsonl", (0..8).map(line).collect::<String>());
+    let file = |name: &str, head: &str, value: &dyn Fn(usize) -> String| {
+        let rows: String = (0..8)
+            .map(|row| format!("t{row},{}\n", value(row)))
+            .collect();
+        std::fs::write(place.path(name), format!("id,{head}\n{rows}")).unwrap();
+    };
+    let class = |yes: bool| if yes { "x" } else { "y" }.to_string();
+    file("same.csv", "label", &|row| class(row < 4));
+    file("other.csv", "label", &|row| class(row % 2 == 0));
+    // Near are those of one label in other.csv; in apart.csv the nearest has the other label of same.csv.
+    file("features.csv", "a", &|row| {
+        (row / 2 + 100 * (row % 2)).to_string()
+    });
+    file("apart.csv", "a", &|row| {
+        (row / 4 + 10 * (row % 4)).to_string()
+    });
+    place
+}
+
+#[test]
+fn kinds_of_features_are_compared_by_labels() {
+    let place = texts();
+    let typed = "doctor p.jsonl --k 1 --features features.csv --labels other.csv";
+    let json = place.line(&format!("{typed} --json")).ok().json();
+    let compared = &json["facts"]["compared_features"];
+    assert_eq!(
+        (&compared["labelled"], &compared["neighbours"]),
+        (&json!(8), &json!(1))
+    );
+    // The twin of a text has the other label, the nearest by the file the same. Errors: √1/10 and √4/10.
+    let wanted = [
+        ("words", "without --features", false, 0.0, -1.0, 0.2),
+        (
+            "the features of the file",
+            "--features features.csv",
+            true,
+            1.0,
+            0.0,
+            2f64.sqrt() / 10.0,
+        ),
+    ];
+    let kinds = compared["kinds"].as_array().unwrap();
+    assert_eq!(kinds.len(), wanted.len());
+    for (kind, (name, choose, used, purity, difference, error)) in kinds.iter().zip(wanted) {
+        assert_eq!(
+            (&kind["features"], &kind["choose"], &kind["used"]),
+            (&json!(name), &json!(choose), &json!(used))
+        );
+        for (member, wanted) in [
+            ("purity", purity),
+            ("standard_error", 0.1),
+            ("difference", difference),
+            ("difference_error", error),
+        ] {
+            assert!(
+                (number(&kind[member]) - wanted).abs() < 1e-12,
+                "{name} {member}: {kind}"
+            );
+        }
+    }
+    let keep = "advice: use the features of the file (--features features.csv): 100.0 ± 39.2 percentage points more of the neighbours share the \
+                label than with words.";
+    assert_eq!(json["advice"], json!([keep]));
+    let text = place.line(typed).ok().out;
+    let line = "  compared features  words 0.0 ± 19.6 %, the features of the file 100.0 ± 19.6 % (labels shared with the \
+                nearest of 8 labelled items)\n";
+    assert!(
+        text.contains(line) && text.ends_with(&format!("{keep}\n")),
+        "{text}"
+    );
+    let advice = |files: &str| {
+        let typed = format!("doctor p.jsonl --k 1 {files} --json");
+        place.line(&typed).ok().json()["advice"].clone()
+    };
+    let words = "advice: use words (without --features): 100.0 ± 39.2 percentage points more of the neighbours share the \
+                 label than with the features of the file.";
+    assert_eq!(
+        advice("--features apart.csv --labels same.csv"),
+        json!([words])
+    );
+    // Six of eight neighbours agree by the file, all by words: too few to tell.
+    let unclear = "advice: the labels show no clear difference between words and the features of the file \
+                   (25.0 ± 37.3 percentage points).";
+    assert_eq!(
+        advice("--features features.csv --labels same.csv"),
+        json!([unclear])
+    );
+    assert_eq!(
+        advice("--features features.csv"),
+        json!([]),
+        "without labels there is nothing to compare"
+    );
+}
+
+#[test]
+fn a_project_is_examined_with_its_answers() {
+    let place = texts();
+    place
+        .line("new p.jsonl --k 1 --features features.csv --classes x,y --ask-once none --project p.dial")
+        .ok();
+    let facts = || place.line("doctor p.dial --json").ok().json()["facts"].clone();
+    assert_eq!(facts()["labelled_items"], json!(0));
+    for row in 0..8 {
+        let (item, class) = (format!("t{row}"), ["x", "y"][row % 2]);
+        place.dial(&["tell", "p.dial", &item, class]).ok();
+    }
+    let (found, of_pool) = (
+        facts(),
+        place
+            .line("doctor p.jsonl --k 1 --features features.csv --labels other.csv --json")
+            .ok()
+            .json()["facts"]
+            .clone(),
+    );
+    for name in [
+        "class_sizes",
+        "neighbour_purity",
+        "nearest_neighbour",
+        "compared_features",
+    ] {
+        let strip = |value: &Value| {
+            // The project knows the whole path of the file.
+            let text = value.to_string();
+            text.replace(
+                &place.path("features.csv").display().to_string(),
+                "features.csv",
+            )
+        };
+        assert_eq!(strip(&found[name]), strip(&of_pool[name]), "{name}");
+    }
+    // What was decided stays as it was.
+    let status = place.line("status p.dial --json").ok().json();
+    assert_eq!(status["labelled"], json!(8));
+}
+
+#[test]
+fn pictures_in_arrays_are_compared_with_their_description() {
+    let place = Place::new();
+    let kinds = |flags: &str| {
+        let json = place
+            .line(&format!("doctor builtin:digits:200 --json {flags}"))
+            .ok()
+            .json();
+        let kinds = json["facts"]["compared_features"]["kinds"].clone();
+        let of = |at: usize| {
+            let kind = &kinds[at];
+            (
+                kind["features"].as_str().unwrap().to_string(),
+                kind["used"] == json!(true),
+                number(&kind["purity"]),
+            )
+        };
+        // All items have labels: it is the purity of the pool.
+        let used = [0, 1].map(of).into_iter().find(|kind| kind.1).unwrap();
+        assert!((number(&json["facts"]["neighbour_purity"]) - used.2).abs() < 1e-12);
+        [of(0), of(1)]
+    };
+    let [pixels, described] = kinds("");
+    assert_eq!((pixels.0.as_str(), pixels.1), ("pixels", true));
+    assert_eq!(
+        (described.0.as_str(), described.1),
+        ("edges and light", false)
+    );
+    let [other_pixels, other_described] = kinds("--describe");
+    assert_eq!((other_pixels.1, other_described.1), (false, true));
+    assert_eq!((pixels.2, described.2), (other_pixels.2, other_described.2));
+}
+
+#[test]
+fn what_a_model_would_bring_is_said_where_there_is_none() {
+    let place = texts();
+    let advice = |typed: &str| {
+        let json = place.line(&format!("doctor {typed} --json")).ok().json();
+        json["advice"].as_array().unwrap().clone()
+    };
+    let said = advice("p.jsonl --k 1");
+    let said = said[0].as_str().unwrap();
+    assert!(
+        said.contains("embeddings of a language model") && said.contains("docs/pools.md"),
+        "{said}"
+    );
+    assert!(advice("p.jsonl --k 1 --features features.csv").is_empty());
+    assert!(advice("builtin:moons:60").is_empty());
+}

@@ -611,10 +611,10 @@ fn names_that_do_not_fit_are_refused() {
     place
         .line("new builtin:moons:60 --project moons --quiet")
         .ok();
-    place.line("doctor moons.dial").fails(
+    place.line("doctor moons.dial --k 7").fails(
         "U1",
         2,
-        &["moons.dial is a project, not a pool. Use dial status moons.dial."],
+        &["a project has its own options for the pool, the graph and the propagation. Leave all of them out but --embed."],
     );
     std::fs::write(place.path("w.csv"), "x,y\n1,2\n2,1\n3,3\n4,1\n").unwrap();
     place.line("pool moons.dial w.csv").fails(

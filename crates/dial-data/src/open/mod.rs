@@ -6,6 +6,7 @@ pub(crate) mod sniff;
 pub(crate) mod formats;
 pub(crate) mod labels;
 pub(crate) mod features_file;
+pub(crate) mod feature_kinds;
 pub(crate) mod wanted;
 
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Acquisition functions: how much each node's label would tell (`sec:query-point-selection`). Larger = ask sooner.
 //!
 //! ```text
-//! variance          (β² - Σ α_c²) / (β² (β + 1))      eq:dirichlet-variance-af: little evidence or torn evidence
-//! margin            -(p₁ - p₂), the two largest        torn evidence only
+//! variance          (β² - Σ α_c²) / (β² (β + 1))      eq:dirichlet-variance-af: little or conflicting evidence
+//! margin            -(p₁ - p₂), the two largest        conflicting evidence only
 //! margin-range      -(max p - min p)                   the paper's multi-class margin; equals margin for two classes
 //! entropy           -Σ p_c ln p_c
 //! least-confidence  1 - max p

@@ -19,6 +19,7 @@
 pub mod metric_space;
 pub mod row_source;
 pub mod points;
+pub mod purity;
 pub(crate) mod screen_f32;
 pub(crate) mod distances_u8;
 pub(crate) mod exact_u8;

@@ -79,17 +79,17 @@ impl<'a> Summed<'a> {
         control: &Control,
     ) -> Result<()> {
         let same_classes = classes.starts_with(&self.sums.ledger.classes);
-        let standing = |plane: usize| {
+        let summed = |plane: usize| {
             if same_classes {
-                self.sums.standing(plane, &terms[plane])
+                self.sums.summed(plane, &terms[plane])
             } else {
                 0
             }
         };
-        let standing: Vec<usize> = (0..classes.len()).map(standing).collect();
+        let summed: Vec<usize> = (0..classes.len()).map(summed).collect();
         let pending: Vec<Term> = terms
             .iter()
-            .zip(&standing)
+            .zip(&summed)
             .flat_map(|(t, &from)| t[from..].to_vec())
             .collect();
         let make = |missing: &[NodeId]| self.propagation.columns(missing, control);
@@ -97,13 +97,13 @@ impl<'a> Summed<'a> {
             // Once the columns are solved nothing can fail, and the field is changed in place.
             self.cache.fetch(&pending, make)?;
             self.sums
-                .update(classes, terms, &standing, |sums, plane, block| {
+                .update(classes, terms, &summed, |sums, plane, block| {
                     sums.add(plane, block, &self.cache);
                     Ok(())
                 })?;
         } else {
             let mut sums = self.sums.clone();
-            sums.update(classes, terms, &standing, |sums, plane, block| {
+            sums.update(classes, terms, &summed, |sums, plane, block| {
                 self.cache.fetch(block, make)?;
                 sums.add(plane, block, &self.cache);
                 self.cache.trim();
@@ -127,7 +127,7 @@ impl<'a> Summed<'a> {
 
 impl Sums {
     /// How many of the new terms of a class are summed already, as it stands or up to a checkpoint.
-    fn standing(&self, plane: usize, terms: &[Term]) -> usize {
+    fn summed(&self, plane: usize, terms: &[Term]) -> usize {
         let Some(old) = self.ledger.terms.get(plane) else {
             return 0;
         };
@@ -148,12 +148,12 @@ impl Sums {
         &mut self,
         classes: &[ClassId],
         terms: &[Vec<Term>],
-        standing: &[usize],
+        summed: &[usize],
         mut add: impl FnMut(&mut Sums, usize, &[Term]) -> Result<()>,
     ) -> Result<()> {
         self.ledger.resize(classes);
         self.checkpoints.resize(classes.len(), VecDeque::new());
-        for (plane, (terms, &from)) in terms.iter().zip(standing).enumerate() {
+        for (plane, (terms, &from)) in terms.iter().zip(summed).enumerate() {
             self.restore(plane, from);
             // Blocks end where checkpoints are due.
             let mut done = from;
