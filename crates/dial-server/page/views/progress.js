@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { reliability, share } from "../chart.js";
 import { calmly, fill, foreign, make } from "../dom.js";
+import { modelHint } from "../model_hint.js";
 import { annotator, shared } from "../state.js";
 import { T, number, percent } from "../strings.js";
 
@@ -51,7 +52,7 @@ export function progressView() {
    * @param {number|null} perMinute
    */
   const draw = (estimates, points, calibration, perMinute) => {
-    if (!estimates || estimates.labelled === 0) return fill(body, make("div", { class: "empty card" }, make("h2", {}, T.progressNone), make("a", { class: "button main", href: "#label" }, T.views.label)));
+    if (!estimates || estimates.labelled === 0) return fill(body, make("div", { class: "empty card" }, make("h2", {}, T.progressNone), make("a", { class: "button main", href: "#label" }, T.views.label)), modelHint());
     const { accuracy, audit, advice } = estimates;
     const noAccuracy = estimates.no_accuracy ?? T.accuracyLater;
     const about = shared.project.item_word === "text" ? `${T.accuracyWhy}. ${T.accuracyTexts}` : T.accuracyWhy;
@@ -67,6 +68,7 @@ export function progressView() {
         figure(accuracy ? percent(accuracy.mean, 1) : "–", T.accuracy, accuracy ? `${percent(accuracy.low)} – ${percent(accuracy.high)}, ${about}` : noAccuracy),
         audit && figure(percent(audit[0].mean, 1), T.audit(audit[1]), `${percent(audit[0].low)} – ${percent(audit[0].high)}, ${T.auditWhy}`),
         figure(perMinute === null ? "–" : perMinute.toFixed(1), T.pace, T.paceWhy)),
+      modelHint(),
       make("div", { class: "charts" },
         make("section", { class: "card pad" }, make("h3", {}, T.accuracyOver), measured.length > 1 ? share(measured, T.accuracyOver) : make("p", { class: "soft" }, accuracy ? T.accuracyLater : noAccuracy)),
         make("section", { class: "card pad" }, make("h3", {}, T.settledOver), share(points.filter((point) => point.classes_met >= estimates.classes).map((point) => ({ x: point.labelled, y: point.settled })), T.settledOver)),

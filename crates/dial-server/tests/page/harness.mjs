@@ -105,6 +105,36 @@ export async function until(what, holds, patience = 20000) {
   }
 }
 
+/** The id of the item on the label view, also of one that was answered and is about to go. */
+export const asked = (page) => page.locator(".item > footer bdi").first().textContent();
+
+/** The same once it can be answered: the item before it is gone. */
+export async function ready(page) {
+  await page.waitForSelector(".item:not(.leaving) > footer bdi");
+  return asked(page);
+}
+
+/** Waits until the page has set aside what it asks while there is no line: three items beside the one on screen. */
+export const stocked = (page) => until("items are set aside", () => page.evaluate(async () => (await navigator.locks.query()).held.filter((one) => one.name.startsWith("dial-item ")).length === 4));
+
+/** Presses keys one right after the other, with nothing in between: those of a browser that is driven from outside come when they come. */
+export const atOnce = (page, ...keys) => page.evaluate((all) => {
+  for (const key of all) (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key, code: /^\d$/.test(key) ? `Digit${key}` : key === " " ? "Space" : key, bubbles: true, cancelable: true }));
+}, keys);
+
+/** Where on the window the pixel nearest to a place of a scene is that is an item; the place is in shares of its width and height. */
+export async function pixelAt(page, x, y) {
+  const place = await page.evaluate(async (wanted) => {
+    const api = await import("/api.js");
+    const { width, height } = await api.get("scene");
+    const places = [...new Uint32Array((await api.bytes("scene/pixels")).bytes)].map((pixel) => [(pixel % width + 0.5) / width, (Math.floor(pixel / width) + 0.5) / height]);
+    const far = (one) => Math.hypot(one[0] - wanted[0], one[1] - wanted[1]);
+    return places.reduce((best, one) => (far(one) < far(best) ? one : best));
+  }, [x, y]);
+  const box = await page.locator(".scene-frame canvas").boundingBox();
+  return [box.x + box.width * place[0], box.y + box.height * place[1]];
+}
+
 export function equal(found, wanted, what) {
   const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)];
   if (a !== b) throw new Error(`${what}: ${a} is not ${b}`);

@@ -137,9 +137,9 @@ test("the map has no colour where nothing is known", async () => {
       await page.keyboard.press("+");
       await until("a tip", async () => {
         await page.mouse.move(box.x + box.width * (0.3 + 0.4 * Math.random()), box.y + box.height * (0.3 + 0.4 * Math.random()));
-        await page.waitForTimeout(150);
-        return page.locator(".tip").isVisible();
-      });
+        // Another move would end what this one has asked for.
+        return page.locator(".tip").waitFor({ timeout: 1500 }).then(() => true, () => false);
+      }, 60000);
       equal(await page.textContent(".tip .soft"), "No label says anything about it yet.", "the tip");
       await teach(server, 20);
       await until("the map takes colour", async () => (await colourful(page)).most > 90);
