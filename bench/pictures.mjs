@@ -176,9 +176,9 @@ async function photos(count) {
 const answers = (count, truth) => async (page) => {
   const asked = () => page.locator(".item > footer bdi").first().textContent();
   const told = () => page.locator(".class .effect").evaluateAll((all) => all.some((one) => one.textContent));
-  for (let step = 0; step < count + 16; step++) {
+  for (let step = 0; step < count + 8; step++) {
     // It is known of the question that the model would ask first, a moment after it is asked.
-    if (step >= count && await until("what answers would change", told, 6000).catch(() => false)) break;
+    if (step >= count && await until("what answers would change", told, 10000).catch(() => false)) break;
     const id = await asked();
     const known = page.locator(".class").filter({ has: page.locator(`bdi:text-is("${truth(id)}")`) });
     await page.keyboard.press(await known.locator("kbd").textContent());
@@ -203,8 +203,8 @@ const point = async (page) => {
   await page.waitForSelector(".scene-spectrum .chart");
 };
 
-/** Waits until the points of the map are where they stay. */
-const settled = (page) => page.waitForSelector("text=neighbours stay together");
+/** Waits until the points of the map are where they stay; a phone has no room to say so. */
+const settled = (page) => until("a map at rest", async () => (await page.textContent(".note")).includes("neighbours stay together"), PATIENCE);
 
 /** Waits until every picture in sight is drawn. */
 const drawn = (page) => until("the pictures", () => page.evaluate(() => !document.querySelector(".item.leaving") && [...document.querySelectorAll("main img")].every((one) => one.complete && one.naturalWidth)), PATIENCE);

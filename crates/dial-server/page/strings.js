@@ -205,7 +205,7 @@ export const T = {
   modelTitle: "Embeddings by a model",
   modelHow: "What and how",
   modelDismiss: "Dismiss",
-  modelStays: "What you labelled stays. The graph is built again, and what is predicted and asked next is better founded.",
+  modelStays: "What you labelled stays. The graph is built again from the new features.",
   modelUse: "Then, in the folder of the project, when its server has ended",
   modelMore: "docs/pools.md says more. dial doctor compares: where labels are known it prints how often neighbours share one.",
   commandsLabel: "Commands",

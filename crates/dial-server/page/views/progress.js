@@ -12,17 +12,20 @@ export function progressView() {
   const body = make("div", { class: "progress" });
   const element = make("div", { class: "view progress-view" }, make("header", {}, make("h2", {}, T.progressTitle)), body);
   let shown = false;
+  let turns = 0;
 
   /** @param {string} value @param {string} words @param {string} [why] */
   const figure = (value, words, why) => make("section", { class: "card pad figure" }, make("p", { class: "value" }, value), make("p", {}, words), why && make("p", { class: "soft small" }, why));
 
   const read = async () => {
     if (!shown) return;
+    const turn = ++turns;
     try {
       const [estimates, progress, calibration, history] = await Promise.all([
         api.get("estimates"), api.get("progress"), api.get("calibration"), api.get("history", { limit: 500, search: "label" }),
       ]);
-      draw(estimates, progress.points, calibration, pace(history.rows));
+      // Answers may overtake each other.
+      if (turn === turns) draw(estimates, progress.points, calibration, pace(history.rows));
     } catch (error) {
       fill(body, make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, /** @type {Error} */ (error).message), make("button", { on: { click: read } }, T.retry)));
     }

@@ -150,6 +150,34 @@ test("the map has no colour where nothing is known", async () => {
   await server.stop();
 });
 
+test("the map follows the theme, whoever changes it", async () => {
+  const server = await serve(digits("themes"));
+  const page = await open(server, { colorScheme: "light" });
+  await page.goto(`${server.origin}/#map`);
+  await page.waitForSelector("canvas.map[data-version]");
+  /** The most frequent colour of the points: the grey of what is not explored, mixed with nothing. */
+  const grey = () => page.evaluate(() => {
+    const map = document.querySelector("canvas.map");
+    const copy = Object.assign(document.createElement("canvas"), { width: map.width, height: map.height });
+    const context = copy.getContext("2d");
+    context.drawImage(map, 0, 0);
+    const { data } = context.getImageData(0, 0, copy.width, copy.height);
+    const seen = new Map();
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 90) seen.set(data[i], (seen.get(data[i]) ?? 0) + 1);
+    return [...seen].sort((a, b) => b[1] - a[1])[0]?.[0];
+  });
+  const is = (wanted, what) => until(what, async () => Math.abs(await grey() - wanted) <= 4);
+  await is(150, "the grey of the light theme");
+  await page.click("#theme");
+  await is(120, "that of the dark theme, by the button");
+  await page.evaluate(() => localStorage.removeItem("dial-theme"));
+  await page.reload();
+  await is(150, "light again");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await is(120, "dark, by the system");
+  await done(page, server);
+});
+
 test("a scene is as it is where nothing is known, and has the colours of the legend where much is", async () => {
   const project = path.join(place, "veil.dial");
   run("new", "builtin:scene", "--project", project);

@@ -292,6 +292,8 @@ test("what was answered and what comes next are both announced", async () => {
   const server = await serve(digits("said"));
   const page = await open(server);
   await page.waitForSelector(".item img");
+  // The first item was announced a while ago.
+  await page.waitForTimeout(1600);
   await page.evaluate(() => {
     globalThis.said = [];
     new MutationObserver(() => globalThis.said.push([performance.now(), document.querySelector("#live").textContent])).observe(document.querySelector("#live"), { childList: true });

@@ -139,7 +139,7 @@ test("models: what is no text and no picture, and what has features, is left alo
   fs.writeFileSync(table, `x,y\n${Array.from({ length: 40 }, (_, i) => `${i % 2},${i / 40}`).join("\n")}\n`);
   const features = path.join(place, "given.npy");
   run("generate", "clusters", "--items", "60", "--dim", "6", "--out", features);
-  for (const args of [["builtin:digits:100"], [table], ["builtin:scene:200"], [texts("given.jsonl"), "--features", features]]) {
+  for (const args of [["builtin:digits:100"], [table], ["builtin:scene:256"], [texts("given.jsonl"), "--features", features]]) {
     const server = await serve(project(`left-${path.basename(args[0]).replaceAll(":", "-")}`, ...args, "--classes", "a,b"));
     equal((await server.get("project")).without_model, false, args.join(" "));
     await server.stop();
