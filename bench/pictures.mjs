@@ -6,8 +6,8 @@
 // curves of `dial demo` and the figures of the examples of the Python package, for which PYTHON names a python that has it.
 // Those that a document shows are copied to docs/images; what no command here made is told, and the script fails.
 //
-// However busy the machine is, a picture waits for what it shows; one that cannot be made is told at the end, and the others
-// are made all the same.
+// However busy the machine is, a picture waits for what it shows. What fails is tried again in another browser, because the
+// drawing process of one may hang; what fails twice is told at the end, and the other pictures are made all the same.
 //
 // The data are the built-in digits and scene, and photos that a canvas draws at the shapes of cameras. Uses the tests' harness
 // (npm install in crates/dial-server/tests/page).
@@ -15,7 +15,7 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { browserOf, dial, folder, pixelAt, run, serve, until } from "../crates/dial-server/tests/page/harness.mjs";
+import { browserOf, dial, folder, pixelAt, renew, run, serve, until } from "../crates/dial-server/tests/page/harness.mjs";
 
 const root = new URL("..", import.meta.url).pathname;
 const out = path.resolve(process.argv[3] ?? path.join(root, "target/pictures"));
@@ -26,17 +26,24 @@ const SCREENS = { laptop: { width: 1280, height: 760 }, phone: { width: 390, hei
 /** Whether one of these pictures is wanted. */
 const wants = (...names) => !process.argv[4] || names.includes(process.argv[4]);
 /** Milliseconds that a picture waits at most for what it shows. */
-const PATIENCE = 300000;
+const PATIENCE = 120000;
+/** Milliseconds that the pictures of a project take at most. */
+const LIMIT = 1800000;
 /** Pictures that could not be made, and why. @type {string[]} */
 const failed = [];
 
-/** Makes some pictures, unless others are wanted; what goes wrong is told and keeps nothing else from being made. */
+/** Makes some pictures, unless others are wanted. What goes wrong keeps nothing else from being made. */
 async function part(names, work) {
   if (!wants(...names)) return;
-  try {
-    await work();
-  } catch (error) {
-    failed.push(`${names.join(", ")}: ${error.stack}`);
+  for (let tries = 2; ; tries--) {
+    try {
+      return await Promise.race([work(), new Promise((_, reject) => { setTimeout(() => reject(new Error("it hangs")), LIMIT); })]);
+    } catch (error) {
+      await renew();
+      if (tries > 1) continue;
+      failed.push(`${names.join(", ")}: ${error.stack}`);
+      return;
+    }
   }
 }
 
@@ -59,7 +66,7 @@ function keep(file, name) {
 
 let keys = 0;
 const project = (name, ...args) => {
-  const made = path.join(place, `${name}.dial`);
+  const made = path.join(fs.mkdtempSync(path.join(place, "project-")), `${name}.dial`);
   run("new", ...args, "--project", made);
   return made;
 };

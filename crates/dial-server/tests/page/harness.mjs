@@ -47,11 +47,22 @@ export async function serve(project, port = 0) {
 
 process.setMaxListeners(200);
 let browser;
+/** Milliseconds for what comes at once where nothing else runs: a machine may be busy, and a test that waits longer fails as surely. */
+const PATIENCE = 120000;
+
+/** Ends the browser, with all that is open in it; the next one is another. */
+export async function renew() {
+  const before = browser;
+  browser = undefined;
+  // One that hangs is left to itself.
+  await Promise.race([before?.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 10000))]);
+}
 
 /** A browser that knows nothing yet. */
 export async function browserOf(options = {}) {
   browser ??= await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(PATIENCE);
   if (pageFolder) await context.route((url) => fs.existsSync(fileOf(url)) && fs.statSync(fileOf(url)).isFile(), fromFolder);
   return context;
 }
@@ -61,7 +72,12 @@ const pageFolder = process.env.DIAL_PAGE;
 const fileOf = (url) => path.join(path.resolve(pageFolder), url.pathname === "/" ? "index.html" : url.pathname);
 
 async function fromFolder(route) {
-  const response = await route.fetch({ maxRedirects: 0 }).catch(() => null);
+  // These come over connections of their own, of which the server takes only so many at once.
+  let response = null;
+  for (let tries = 0; !response && tries < 4; tries++) {
+    if (tries) await new Promise((resolve) => setTimeout(resolve, 150));
+    response = await route.fetch({ maxRedirects: 0 }).catch(() => null);
+  }
   if (!response) { await route.abort().catch(() => {}); return; }
   // Some tests put another program in the place of the server.
   if (response.ok() && !response.headers()["content-security-policy"]) { await route.fulfill({ response }); return; }
@@ -95,7 +111,7 @@ export function watch(page) {
 }
 
 /** Waits until something holds. */
-export async function until(what, holds, patience = 20000) {
+export async function until(what, holds, patience = PATIENCE) {
   const end = Date.now() + patience;
   for (;;) {
     const found = await holds();
