@@ -59,31 +59,6 @@ test("an export has clean classes, the columns of the pool, and the name of the 
   await server.stop();
 });
 
-test("the preview is that of the box as it is ticked, also where answers overtake each other", async () => {
-  const project = path.join(place, "overtaken.dial");
-  run("new", "builtin:moons:40", "--classes", "up,down", "--project", project);
-  const server = await serve(project);
-  const page = await open(server);
-  await page.goto(`${server.origin}/#export`);
-  await page.waitForSelector(".export-view td");
-  const last = () => page.textContent(".export-view th:last-child");
-  await page.route("**/api/v1/export?**", async (route) => {
-    const response = await route.fetch();
-    // What was asked while the box was ticked comes late.
-    if (route.request().url().includes("labels_only=true")) await new Promise((resolve) => setTimeout(resolve, 1500));
-    await route.fulfill({ response }).catch(() => {});
-  });
-  const late = page.waitForResponse((one) => one.url().includes("labels_only=true"));
-  await page.check("text=Labels only");
-  await page.uncheck("text=Labels only");
-  await late;
-  await page.waitForTimeout(300);
-  equal(await last(), "evidence", "the last column");
-  equal(page.trouble, [], "no error");
-  await page.context().close();
-  await server.stop();
-});
-
 test("a scene hands out maps", async () => {
   const project = path.join(place, "field.dial");
   run("new", "builtin:scene:256", "--project", project, "--with-labels", "--k", "8");
