@@ -6,13 +6,16 @@
 // curves of `dial demo` and the figures of the examples of the Python package, for which PYTHON names a python that has it.
 // Those that a document shows are copied to docs/images; what no command here made is told, and the script fails.
 //
+// However busy the machine is, a picture waits for what it shows. What fails is tried again in another browser, because the
+// drawing process of one may hang; what fails twice is told at the end, and the other pictures are made all the same.
+//
 // The data are the built-in digits and scene, and photos that a canvas draws at the shapes of cameras. Uses the tests' harness
 // (npm install in crates/dial-server/tests/page).
 
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { browserOf, dial, folder, run, serve, until } from "../crates/dial-server/tests/page/harness.mjs";
+import { browserOf, dial, folder, pixelAt, renew, run, serve, until } from "../crates/dial-server/tests/page/harness.mjs";
 
 const root = new URL("..", import.meta.url).pathname;
 const out = path.resolve(process.argv[3] ?? path.join(root, "target/pictures"));
@@ -22,6 +25,28 @@ const place = folder();
 const SCREENS = { laptop: { width: 1280, height: 760 }, phone: { width: 390, height: 844 } };
 /** Whether one of these pictures is wanted. */
 const wants = (...names) => !process.argv[4] || names.includes(process.argv[4]);
+/** Milliseconds that a picture waits at most for what it shows. */
+const PATIENCE = 120000;
+/** Milliseconds that the pictures of a project take at most. */
+const LIMIT = 1800000;
+/** Pictures that could not be made, and why. @type {string[]} */
+const failed = [];
+
+/** Makes some pictures, unless others are wanted. What goes wrong keeps nothing else from being made. */
+async function part(names, work) {
+  if (!wants(...names)) return;
+  for (let tries = 2; ; tries--) {
+    try {
+      return await Promise.race([work(), new Promise((_, reject) => { setTimeout(() => reject(new Error("it hangs")), LIMIT); })]);
+    } catch (error) {
+      await renew();
+      if (tries > 1) continue;
+      failed.push(`${names.join(", ")}: ${error.stack}`);
+      return;
+    }
+  }
+}
+
 /** Who labels, here and in the browsers that look on. */
 const ANN = "ann";
 
@@ -41,11 +66,11 @@ function keep(file, name) {
 
 let keys = 0;
 const project = (name, ...args) => {
-  const made = path.join(place, `${name}.dial`);
+  const made = path.join(fs.mkdtempSync(path.join(place, "project-")), `${name}.dial`);
   run("new", ...args, "--project", made);
   return made;
 };
-const followed = (server) => until("the model follows", async () => { const now = await server.get("project"); return now.model_ready && now.model_version === now.version; }, 120000);
+const followed = (server) => until("the model follows", async () => { const now = await server.get("project"); return now.model_ready && now.model_version === now.version; }, PATIENCE);
 
 /** Answers so many questions of a server by what is true, each when the model knows the one before; what nobody knows is passed over. */
 async function teach(server, count, truth) {
@@ -58,7 +83,7 @@ async function teach(server, count, truth) {
     if (!known) { except.push(item.id); continue; }
     await server.post("decisions", { key: `pictures ${keys++}`, annotator: ANN, decisions: [{ kind: "label", item: item.id, classes: [{ class: known.id }] }] });
     given += 1;
-    if (given > 1) await until("the model follows", async () => { const now = await server.get("project"); return now.model_version === now.version; }, 120000);
+    if (given > 1) await until("the model follows", async () => { const now = await server.get("project"); return now.model_version === now.version; }, PATIENCE);
   }
   await followed(server);
 }
@@ -158,13 +183,13 @@ async function photos(count) {
 const answers = (count, truth) => async (page) => {
   const asked = () => page.locator(".item > footer bdi").first().textContent();
   const told = () => page.locator(".class .effect").evaluateAll((all) => all.some((one) => one.textContent));
-  for (let step = 0; step < count + 16; step++) {
+  for (let step = 0; step < count + 8; step++) {
     // It is known of the question that the model would ask first, a moment after it is asked.
-    if (step >= count && await until("what answers would change", told, 6000).catch(() => false)) break;
+    if (step >= count && await until("what answers would change", told, 10000).catch(() => false)) break;
     const id = await asked();
     const known = page.locator(".class").filter({ has: page.locator(`bdi:text-is("${truth(id)}")`) });
     await page.keyboard.press(await known.locator("kbd").textContent());
-    await until("the next item", async () => (await asked()) !== id);
+    await until("the next item", async () => (await asked()) !== id, PATIENCE);
     await page.waitForTimeout(400);
   }
   await page.waitForSelector(".item:not(.leaving) img, .item:not(.leaving) .chart");
@@ -178,24 +203,25 @@ const whole = async (page) => {
   await page.waitForTimeout(400);
 };
 
-/** Points at pixels until one has a spectrum. */
+/** Points at a pixel near the middle that is an item, and waits for its spectrum. */
 const point = async (page) => {
-  const canvas = page.locator(".scene-frame canvas");
   await page.waitForSelector(".scene-frame.overlaid");
-  const box = await canvas.boundingBox();
-  for (let step = 0; step < 40; step++) {
-    await page.mouse.move(box.x + box.width * (0.3 + 0.011 * step), box.y + box.height * (0.35 + 0.009 * step));
-    await page.waitForTimeout(250);
-    if (await page.locator(".scene-spectrum .chart").count()) return;
-  }
-  throw new Error("no pixel has a spectrum");
+  await page.mouse.move(...await pixelAt(page, 0.45, 0.5));
+  await page.waitForSelector(".scene-spectrum .chart");
 };
+
+/** Waits until the points of the map are where they stay; a phone has no room to say so. */
+const settled = (page) => until("a map at rest", async () => (await page.textContent(".note")).includes("neighbours stay together"), PATIENCE);
+
+/** Waits until every picture in sight is drawn. */
+const drawn = (page) => until("the pictures", () => page.evaluate(() => !document.querySelector(".item.leaving") && [...document.querySelectorAll("main img")].every((one) => one.complete && one.naturalWidth)), PATIENCE);
 
 /** Draws views of a server in both themes and on both screens; each is a name and what leads there. */
 async function shoot(server, views) {
   for (const colorScheme of ["light", "dark"]) {
     for (const [screen, viewport] of Object.entries(SCREENS)) {
       const context = await browserOf({ colorScheme, viewport });
+      context.setDefaultTimeout(PATIENCE);
       await context.addInitScript((name) => localStorage.setItem("dial-annotator", name), ANN);
       const page = await context.newPage();
       await page.goto(await server.post("launch", {}));
@@ -205,6 +231,7 @@ async function shoot(server, views) {
         await page.evaluate((where) => { location.hash = where; }, `#${hash}`);
         await page.waitForSelector(selector);
         await lead?.(page);
+        await drawn(page);
         await page.waitForTimeout(1500);
         const file = path.join(out, `${name}-${colorScheme}-${screen}.png`);
         await page.screenshot({ path: file });
@@ -216,47 +243,48 @@ async function shoot(server, views) {
   await server.stop();
 }
 
-if (wants("label", "map", "bulk", "review", "progress", "export")) {
+await part(["label", "map", "bulk", "review", "progress", "export"], async () => {
   const digits = await serve(project("digits", "builtin:digits:2000"));
   const isDigit = truthOf("builtin:digits:2000");
   await teach(digits, 60, isDigit);
-  await shoot(digits, [["label", "label", ".item img", answers(8, isDigit)], ["map", "map", "canvas.map[data-version]"], ["bulk", "bulk", ".tile"],
+  await shoot(digits, [["label", "label", ".item img", answers(8, isDigit)], ["map", "map", "canvas.map[data-version]", settled], ["bulk", "bulk", ".tile"],
     ["review", "review", ".review, .doubt, .empty"], ["progress", "progress", ".charts .chart", whole], ["export", "export", ".export-view td"]]);
-}
+});
 
-if (wants("scene")) {
+await part(["scene"], async () => {
   const field = await serve(project("scene", "builtin:scene:2500"));
   await teach(field, 40, truthOf("builtin:scene:2500"));
   await shoot(field, [["scene", "scene", ".scene-main canvas", point]]);
-}
+});
 
-if (wants("photos", "photos-bulk")) {
+await part(["photos", "photos-bulk"], async () => {
   const taken = await photos(60);
   const holiday = await serve(project("holiday", taken.pool, "--classes", KINDS.join(",")));
   await teach(holiday, 7, taken.truth);
   await shoot(holiday, [["photos", "label", ".item img", answers(4, taken.truth)], ["photos-bulk", "bulk", ".tile, .empty"]]);
-}
+});
 
-if (wants("demo")) {
+await part(["demo"], async () => {
   const tour = path.join(place, "tour");
   execFileSync(dial, ["demo", "--out", tour, "--quiet"], { stdio: ["ignore", "ignore", "inherit"] });
   fs.copyFileSync(path.join(tour, "curves.png"), path.join(out, "demo.png"));
   keep(path.join(out, "demo.png"), "demo.png");
-}
+});
 
-if (process.env.PYTHON && wants("python")) {
+if (process.env.PYTHON) {
   const examples = path.join(root, "python/examples");
-  const figure = (name) => fs.readFileSync(path.join(examples, name), "utf8").match(/keep\(figure, "([\w-]+)"\)/)?.[1];
-  for (const name of fs.readdirSync(examples).filter((one) => /^\d.*\.py$/.test(one) && SHOWN.has(`python-${figure(one)}.png`))) {
-    try {
+  for (const name of fs.readdirSync(examples)) {
+    const figure = /^\d.*\.py$/.test(name) && fs.readFileSync(path.join(examples, name), "utf8").match(/keep\(figure, "([\w-]+)"\)/)?.[1];
+    const picture = `python-${figure}.png`;
+    if (!SHOWN.has(picture)) continue;
+    await part(["python"], async () => {
       execFileSync(process.env.PYTHON, [name], { cwd: examples, env: { ...process.env, DIAL_FIGURES: out }, stdio: ["ignore", "ignore", "inherit"] });
-    } catch {
-      console.error(`${name} failed: its figure is as it was`);
-    }
+      keep(path.join(out, picture), picture);
+    });
   }
-  for (const name of fs.readdirSync(out).filter((one) => one.startsWith("python-"))) keep(path.join(out, name), name);
 }
 
 const lacking = process.argv[4] ? [] : [...SHOWN].filter((name) => !made.has(name));
+for (const one of failed) console.error(`failed: ${one}`);
 if (lacking.length) console.error(`not made: ${lacking.join(", ")}${process.env.PYTHON ? "" : " (set PYTHON to a python with this package for those of python/examples)"}`);
-process.exit(lacking.length ? 1 : 0);
+process.exit(failed.length || lacking.length ? 1 : 0);

@@ -152,6 +152,40 @@ fn weights_rows_and_types_of_numbers() {
 }
 
 #[test]
+fn a_pool_says_whether_a_model_would_tell_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, pool) = (folder.path().join("model"), folder.path().join("pets.txt"));
+    plain(&model);
+    fs::write(&pool, "cat\nwheel\ndog\ncar").unwrap();
+    let features = folder.path().join("pets.csv");
+    fs::write(&features, "x,y\n1,0\n0,1\n1,1\n0,2").unwrap();
+    let [plain, embedded, given] = [
+        ReadOptions::default(),
+        ReadOptions {
+            embed: Some(Embed::new(&model)),
+            ..ReadOptions::default()
+        },
+        ReadOptions {
+            features_file: Some(features),
+            ..ReadOptions::default()
+        },
+    ];
+    let place = pool.display().to_string();
+    for (place, options, expected) in [
+        (&*place, &plain, true),
+        (&*place, &embedded, false),
+        (&*place, &given, false),
+        ("builtin:texts:60", &plain, true),
+        ("builtin:texts:60", &embedded, false),
+        ("builtin:digits:60", &plain, false),
+        ("builtin:moons:60", &plain, false),
+    ] {
+        let pool = open(place, options, 0, &Control::new()).unwrap();
+        assert_eq!(pool.without_model, expected, "{place}, {options:?}");
+    }
+}
+
+#[test]
 fn features_of_a_pool_are_embeddings_beside_words() {
     let folder = tempfile::tempdir().unwrap();
     let (model, pool) = (folder.path().join("model"), folder.path().join("pets.txt"));

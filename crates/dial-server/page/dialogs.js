@@ -13,7 +13,7 @@ import { T } from "./strings.js";
  * @param {(close: () => void) => (Node|false)[]} content
  * @param {string} [kind]
  */
-function open(title, content, kind = "") {
+export function open(title, content, kind = "") {
   const dialog = make("dialog", { class: kind, aria: { label: title } });
   const close = () => dialog.close();
   const cross = make("button", { class: "quiet icon", type: "button", aria: { label: T.close }, on: { click: close } }, "✕");

@@ -1427,6 +1427,8 @@ export interface components {
              * @description The version of the log.
              */
             version: number;
+            /** @description Whether the features were made from texts or pictures without a model: one that embeds them tells more. */
+            without_model: boolean;
         };
         /** @description Items to label, each leased to the annotator for a while. */
         Questions: {

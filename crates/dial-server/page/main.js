@@ -181,13 +181,16 @@ function themes() {
   const set = (/** @type {string|null} */ theme) => {
     if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
   };
+  // What is drawn by hand has no colours of its own that follow.
+  const changed = () => { for (const view of views.values()) view.changed?.("project"); };
   set(localStorage.getItem("dial-theme"));
   at("theme").addEventListener("click", () => {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     localStorage.setItem("dial-theme", dark ? "light" : "dark");
     set(dark ? "light" : "dark");
-    for (const view of views.values()) view.changed?.("project");
+    changed();
   });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
 }
 
 async function start() {

@@ -202,6 +202,32 @@ export const T = {
     settings: "settings", pool: "pool", conflict: "conflict", resolved: "resolved",
   }),
 
+  modelTitle: "Embeddings by a model",
+  modelHow: "What and how",
+  modelDismiss: "Dismiss",
+  modelStays: "What you labelled stays. The graph is built again from the new features.",
+  modelUse: "Then, in the folder of the project, when its server has ended",
+  modelMore: "docs/pools.md says more. dial doctor compares: where labels are known it prints how often neighbours share one.",
+  commandsLabel: "Commands",
+  models: /** @type {Record<string, {hint: string, brings: string, getTitle: string, get: (pool: string) => string, getNote: string, use: (project: string, pool: string) => string}>} */ ({
+    text: {
+      hint: "These texts are described by their words alone. A model also knows what words mean: fewer answers may do.",
+      brings: "These texts are described by their words and parts of words. Word vectors also know that a car is a vehicle. With those of wordllama beside the words, the mean accuracy over the first 100 labels was 84.4 % instead of 73.8 % on sentences (subjective or objective), and 51.2 % instead of 48.8 % on short questions (by type).",
+      getTitle: "A model, once",
+      get: () => "pip install model2vec\npython -c \"from model2vec import StaticModel; StaticModel.from_pretrained('minishlab/potion-base-8M').save_pretrained('words')\"",
+      getNote: "This downloads a public model of English words into the folder words; DiAL downloads nothing. For other languages take a multilingual one.",
+      use: (project, pool) => `dial pool ${project} ${pool} --embed words\ndial label ${project}`,
+    },
+    picture: {
+      hint: "These pictures are described by edges, light and colours. A model also knows what they show: fewer answers may do.",
+      brings: "These pictures are described by their edges, light and colours. A network for pictures, such as CLIP or DINOv2, also knows what they show, however they are lit and held.",
+      getTitle: "Features by a model, in Python",
+      get: (pool) => `import dial, numpy as np\nfrom PIL import Image\nfrom sentence_transformers import SentenceTransformer\n\nmodel = SentenceTransformer("clip-ViT-B-32")\npool = dial.read(${JSON.stringify(pool)}, embed=lambda paths: model.encode([Image.open(path) for path in paths]))\nnp.savez("features.npz", X=pool.X, ids=pool.ids)`,
+      getNote: "sentence_transformers downloads this public model once; DiAL downloads nothing. Any other network does as well: a row of numbers for each picture.",
+      use: (project, pool) => `dial pool ${project} ${pool} --features features.npz\ndial label ${project}`,
+    },
+  }),
+
   progressTitle: "Progress",
   verdict: { begin: "Go on", "go-on": "Go on", soon: "Nearly there", stop: "You may stop" },
   progressNone: "Label some items of two classes: then there is something to say.",

@@ -309,7 +309,7 @@ fn project() -> (u16, Value) {
     let project = json!({
         "name": "rows", "id": "1", "pool": "rows", "item_word": "row", "items": 12, "labelled": 0,
         "classes": [class(0, "a"), class(7, "b")], "annotators": {}, "acquisition": "auto", "overlap": 1,
-        "version": 3, "model_version": 3, "model_ready": true, "lookahead": false, "known": 0, "known_alike": [], "banner": null, "conflicts": 0,
+        "version": 3, "model_version": 3, "model_ready": true, "lookahead": false, "known": 0, "known_alike": [], "without_model": false, "banner": null, "conflicts": 0,
     });
     (200, project)
 }

@@ -54,6 +54,7 @@ pub fn open(pool: &str, options: &ReadOptions, seed: u64, control: &Control) -> 
             let mut draft = Draft::new(made.matrix, made.show);
             (draft.truth, draft.notes, draft.metric) = (made.truth, made.notes, made.metric);
             draft.text_features = made.text_features;
+            draft.without_model = made.text_features.is_some();
             (made.name, draft)
         }
         None => {
@@ -254,6 +255,7 @@ fn finish(
     if let Some(path) = &options.features_file {
         features_file::attach(&mut draft, path, options)?;
         draft.text_features = None;
+        draft.without_model = false;
     }
     if options.variable.is_some() && !draft.named_arrays {
         let text = "--variable is for the arrays of an npz or mat file, and this is none.";
@@ -304,6 +306,7 @@ fn finish(
         model,
         beside,
         text_features,
+        without_model,
         notes,
         could_be_labels,
         ..
@@ -319,6 +322,7 @@ fn finish(
         model,
         beside,
         text_features,
+        without_model,
         notes,
         could_be_labels,
     })
@@ -397,6 +401,7 @@ fn described(
             unreachable!("what is shown by numbers has come with them")
         }
     };
+    draft.without_model = draft.model.is_none();
     draft.notes.extend(described.notes);
     if let Some(keep) = described.kept {
         draft.select_rows(&keep);

@@ -43,6 +43,8 @@ pub struct Pool {
     pub beside: Option<Table>,
     /// The version of the description, where the features were made from texts.
     pub text_features: Option<u32>,
+    /// Whether the features were made from texts or pictures without a model: one that embeds them tells more.
+    pub without_model: bool,
     /// Remarks for the user, one sentence each.
     pub notes: Vec<String>,
     /// Where no labels were found: arrays of the file with one value per row that no one has claimed.
@@ -63,6 +65,7 @@ impl Pool {
             model: None,
             beside: None,
             text_features: None,
+            without_model: false,
             notes: Vec::new(),
             could_be_labels: Vec::new(),
         }
@@ -226,6 +229,7 @@ pub(crate) struct Draft {
     pub show: Show,
     pub beside: Option<Table>,
     pub text_features: Option<u32>,
+    pub without_model: bool,
     pub notes: Vec<String>,
     /// As in [`Pool`].
     pub model: Option<String>,

@@ -55,9 +55,13 @@ export function exportView() {
     ? make("td", { class: "number" }, Number.isInteger(value) ? String(value) : value.toFixed(DIGITS))
     : make("td", {}, foreign(value === null || value === undefined ? "" : String(value)));
 
+  let turns = 0;
   const read = async () => {
+    const turn = ++turns;
     try {
       const { bytes } = await api.bytes(api.withQuery("export", { format: "jsonl", labels_only: only.checked, preview: ROWS }));
+      // Answers may overtake each other.
+      if (turn !== turns) return;
       const lines = new TextDecoder().decode(bytes).split("\n").filter(Boolean);
       /** @type {Record<string, unknown>[]} */
       const rows = lines.map((line) => JSON.parse(line));

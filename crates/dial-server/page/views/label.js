@@ -7,6 +7,7 @@ import { askAlike } from "../dialogs.js";
 import { announce, fill, foreign, make, toast } from "../dom.js";
 import { hold, inTurn, onScreens, release } from "../item_locks.js";
 import { commandOf, commands } from "../keys.js";
+import { modelHint } from "../model_hint.js";
 import * as outbox from "../outbox.js";
 import { complain } from "../refusals.js";
 import { drawable, large, small } from "../show.js";
@@ -17,9 +18,12 @@ import { T } from "../strings.js";
 /** @typedef {import("../types.js").ClassInfo} ClassInfo */
 /** @typedef {Extract<import("../types.js").Decision, {kind: "label"|"skip"|"exclude"}>} Answer */
 /** @typedef {{card: ItemView, decision: Answer, stored: Promise<import("../types.js").Stored|null>}} Left */
+/** An undo or redo: what was pressed since, and the item that was on screen when it began. @typedef {{work: (() => void)|null, before: ItemView|null, shown: number, last: string, over: boolean, timer: number}} Turn */
 
 /** Items that are kept ready for when the server cannot be reached. */
 const SPARE = 3;
+/** Labels within which it is said what a model would bring. */
+const BEGINNING = 20;
 /** Answers shown as a trail. */
 const TRAIL = 8;
 /** Milliseconds that an answered item stays at least, so that a key that is pressed twice by mistake cannot reach the next one. */
@@ -47,7 +51,7 @@ export function labelView() {
   let card = null;
   /** The item that was answered, while it is still on screen, and its answer. @type {Left|null} */
   let left = null;
-  /** While an undo or redo is on its way: what was pressed meanwhile. @type {{work: (() => void)|null}|null} */
+  /** The undo or redo that is on its way, from the key on. @type {Turn|null} */
   let turning = null;
   /** The change of items that is under way. @type {Promise<unknown>} */
   let changing = Promise.resolve();
@@ -98,17 +102,22 @@ export function labelView() {
     put(next);
   };
 
-  /** Asks for the next item; what is on screen stays until it is there. */
+  /** Asks for the next item; what is on screen stays until it is there. What an undo puts there meanwhile stays too. */
   const advance = async () => {
     if (asking) return;
     asking = true;
     clearTimeout(wait);
+    const shown = puts;
     try {
       const next = (await ask(1))[0] ?? spare.shift() ?? null;
-      await bring(next);
-      if (!next) wait = setTimeout(advance, 3000);
+      if (next) await Promise.race([drawable(next.show).catch(() => {}), after(LONG)]);
+      if (puts === shown) {
+        put(next);
+        if (!next) wait = setTimeout(advance, 3000);
+      } else if (next) spare.push(next);
       stock();
     } catch (error) {
+      if (puts !== shown) return;
       const next = spare.shift();
       if (next) await bring(next);
       else if (error instanceof api.Refusal && error.code === "C14") {
@@ -211,28 +220,34 @@ export function labelView() {
 
   /** @param {"undo"|"redo"} kind */
   const turn = (kind) => {
+    /** @type {Turn} */
+    const mine = turning = { work: null, before: null, shown: -1, last: "", over: false, timer: 0 };
+    mine.timer = setTimeout(() => end(mine), outbox.state().trouble === "none" ? LONG : 0);
     // What was answered a moment ago can be taken back once its change is over.
-    changing = changing.then(() => turned(kind));
+    changing = changing.then(() => turned(kind, mine));
   };
 
-  /** @param {"undo"|"redo"} kind */
-  const turned = async (kind) => {
+  /** The item that was on screen is asked again, unless another one is. @param {Turn} mine */
+  const end = (mine) => {
+    if (mine.over) return;
+    mine.over = true;
+    clearTimeout(mine.timer);
+    if (puts === mine.shown) { card = mine.before; item.classList.remove("leaving"); }
+    if (turning !== mine) return;
+    turning = null;
+    // Who takes an answer back and gives another one means the item of that answer.
+    if (card && card.id === mine.last) mine.work?.();
+    else if (mine.work) { toast(T.tooSoonAfter); announce(T.tooSoonAfter); }
+  };
+
+  /** @param {"undo"|"redo"} kind @param {Turn} mine */
+  const turned = async (kind, mine) => {
     const before = card;
-    const last = kind === "undo" ? given[0]?.card.id : "";
-    const mine = turning = { work: /** @type {(() => void)|null} */ (null) };
-    const shown = puts;
-    card = null;
-    item.classList.add("leaving");
-    /** The item that was on screen is asked again, unless another one is. */
-    const end = () => {
-      if (turning !== mine) return;
-      turning = null;
-      if (puts === shown) { card = before; item.classList.remove("leaving"); }
-      // Who takes an answer back and gives another one means the item of that answer.
-      if (card && card.id === last) mine.work?.();
-      else if (mine.work) { toast(T.tooSoonAfter); announce(T.tooSoonAfter); }
-    };
-    const waiting = setTimeout(end, outbox.state().trouble === "none" ? LONG : 0);
+    if (!mine.over) {
+      Object.assign(mine, { before, shown: puts, last: kind === "undo" ? given[0]?.card.id ?? "" : "" });
+      card = null;
+      item.classList.add("leaving");
+    }
     try {
       const { items = [], turned = 0 } = await submit([{ kind, group: null }]);
       const words = T.turned(kind, items, turned);
@@ -254,8 +269,7 @@ export function labelView() {
     } catch (error) {
       complain(error);
     }
-    clearTimeout(waiting);
-    end();
+    end(mine);
   };
 
   /** @param {string} name */
@@ -372,15 +386,17 @@ export function labelView() {
       shared.project.classes.length > 0 && make("section", { class: "card pad" }, make("h3", {}, T.belief), belief ? bars(belief) : make("p", { class: "soft" }, T.beliefNone)),
       card.nearest.length > 0 && make("section", { class: "card pad" }, make("h3", {}, T.nearest), nearest(card)),
       card.beside.length > 0 && make("section", { class: "card pad" }, make("h3", {}, T.details),
-        make("dl", { class: "details" }, card.beside.map(([name, value]) => [make("dt", {}, foreign(name)), make("dd", {}, foreign(value))]).flat())));
+        make("dl", { class: "details" }, card.beside.map(([name, value]) => [make("dt", {}, foreign(name)), make("dd", {}, foreign(value))]).flat())),
+      shared.project.labelled < BEGINNING && modelHint());
   };
 
   /** The model has thought on: what it believes about the item on screen, and what an answer would change. */
   async function freshen() {
     if (!card || !element.isConnected) return;
-    const id = card.id;
+    const [id, shown] = [card.id, puts];
     const fresh = await api.get("item", { id }).catch(() => null);
-    if (!fresh || card?.id !== id) return;
+    // An undo may have brought the very item back, and what was read before that is no longer true of it.
+    if (!fresh || card?.id !== id || puts !== shown) return;
     const mine = (/** @type {import("../types.js").LabelOf[]} */ labels) => labels.some((label) => label.annotator === annotator());
     // Somebody in another view or tab of ours has answered it meanwhile.
     if (mine(fresh.labels) && !mine(card.labels)) { await advance(); return; }

@@ -100,7 +100,10 @@ export function mapView() {
 
   const readAll = calmly(async () => {
     if (!shown) return;
-    beliefs = await readBeliefs().catch(() => beliefs);
+    const found = await readBeliefs().catch(() => null);
+    // Answers may overtake each other.
+    if (!found || found.version < (beliefs?.version ?? 0)) return;
+    beliefs = found;
     paint();
   }, 300);
 
@@ -243,7 +246,7 @@ export function mapView() {
       if (!shown) return;
       if (what === "map") readPlaces();
       else if (what === "project") {
-        const from = JSON.stringify(shared.project.classes.map((one) => [one.id, one.name, one.colour, one.key]));
+        const from = JSON.stringify([dark(), shared.project.classes.map((one) => [one.id, one.name, one.colour, one.key])]);
         if (from === drawnFrom) return;
         drawnFrom = from;
         drawLegend(legend);

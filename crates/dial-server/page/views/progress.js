@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { reliability, share } from "../chart.js";
 import { calmly, fill, foreign, make } from "../dom.js";
+import { modelHint } from "../model_hint.js";
 import { annotator, shared } from "../state.js";
 import { T, number, percent } from "../strings.js";
 
@@ -11,17 +12,20 @@ export function progressView() {
   const body = make("div", { class: "progress" });
   const element = make("div", { class: "view progress-view" }, make("header", {}, make("h2", {}, T.progressTitle)), body);
   let shown = false;
+  let turns = 0;
 
   /** @param {string} value @param {string} words @param {string} [why] */
   const figure = (value, words, why) => make("section", { class: "card pad figure" }, make("p", { class: "value" }, value), make("p", {}, words), why && make("p", { class: "soft small" }, why));
 
   const read = async () => {
     if (!shown) return;
+    const turn = ++turns;
     try {
       const [estimates, progress, calibration, history] = await Promise.all([
         api.get("estimates"), api.get("progress"), api.get("calibration"), api.get("history", { limit: 500, search: "label" }),
       ]);
-      draw(estimates, progress.points, calibration, pace(history.rows));
+      // Answers may overtake each other.
+      if (turn === turns) draw(estimates, progress.points, calibration, pace(history.rows));
     } catch (error) {
       fill(body, make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, /** @type {Error} */ (error).message), make("button", { on: { click: read } }, T.retry)));
     }
@@ -51,7 +55,7 @@ export function progressView() {
    * @param {number|null} perMinute
    */
   const draw = (estimates, points, calibration, perMinute) => {
-    if (!estimates || estimates.labelled === 0) return fill(body, make("div", { class: "empty card" }, make("h2", {}, T.progressNone), make("a", { class: "button main", href: "#label" }, T.views.label)));
+    if (!estimates || estimates.labelled === 0) return fill(body, make("div", { class: "empty card" }, make("h2", {}, T.progressNone), make("a", { class: "button main", href: "#label" }, T.views.label)), modelHint());
     const { accuracy, audit, advice } = estimates;
     const noAccuracy = estimates.no_accuracy ?? T.accuracyLater;
     const about = shared.project.item_word === "text" ? `${T.accuracyWhy}. ${T.accuracyTexts}` : T.accuracyWhy;
@@ -67,6 +71,7 @@ export function progressView() {
         figure(accuracy ? percent(accuracy.mean, 1) : "–", T.accuracy, accuracy ? `${percent(accuracy.low)} – ${percent(accuracy.high)}, ${about}` : noAccuracy),
         audit && figure(percent(audit[0].mean, 1), T.audit(audit[1]), `${percent(audit[0].low)} – ${percent(audit[0].high)}, ${T.auditWhy}`),
         figure(perMinute === null ? "–" : perMinute.toFixed(1), T.pace, T.paceWhy)),
+      modelHint(),
       make("div", { class: "charts" },
         make("section", { class: "card pad" }, make("h3", {}, T.accuracyOver), measured.length > 1 ? share(measured, T.accuracyOver) : make("p", { class: "soft" }, accuracy ? T.accuracyLater : noAccuracy)),
         make("section", { class: "card pad" }, make("h3", {}, T.settledOver), share(points.filter((point) => point.classes_met >= estimates.classes).map((point) => ({ x: point.labelled, y: point.settled })), T.settledOver)),

@@ -86,7 +86,9 @@ export function sceneView() {
 
   const read = calmly(async () => {
     if (!shown || !scene) return;
-    beliefs = await readBeliefs().catch(() => beliefs);
+    const found = await readBeliefs().catch(() => null);
+    // Answers may overtake each other.
+    if (found && found.version >= (beliefs?.version ?? 0)) beliefs = found;
     paint();
   }, 300);
 

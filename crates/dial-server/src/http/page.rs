@@ -22,7 +22,7 @@ macro_rules! script {
 }
 
 /// All files.
-pub const ASSETS: [Asset; 34] = [
+pub const ASSETS: [Asset; 35] = [
     (
         "/",
         "text/html; charset=utf-8",
@@ -53,6 +53,7 @@ pub const ASSETS: [Asset; 34] = [
     script!("keys.js"),
     script!("dialogs.js"),
     script!("scrolling.js"),
+    script!("model_hint.js"),
     script!("show.js"),
     script!("chart.js"),
     script!("points.js"),

@@ -109,6 +109,8 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
             labelled: counts.labelled,
             known: known(app, log),
             known_alike: known_alike(app, log),
+            // A graph that was given does not come from these features.
+            without_model: app.prepared.pool.without_model && recipe.graph.is_none(),
             classes: log
                 .labels()
                 .classes_in_order()

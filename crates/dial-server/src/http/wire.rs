@@ -264,6 +264,8 @@ pub struct ProjectInfo {
     /// Names among those labels that are almost those of other classes, with the others.
     #[schema(value_type = Vec<(String, String)>)]
     pub known_alike: Vec<[String; 2]>,
+    /// Whether the features were made from texts or pictures without a model: one that embeds them tells more.
+    pub without_model: bool,
     /// The live classes, in the order in which people see them.
     pub classes: Vec<ClassInfo>,
     /// Labels by annotator.

@@ -47,11 +47,22 @@ export async function serve(project, port = 0) {
 
 process.setMaxListeners(200);
 let browser;
+/** Milliseconds for what comes at once where nothing else runs: a machine may be busy, and a test that waits longer fails as surely. */
+const PATIENCE = 120000;
+
+/** Ends the browser, with all that is open in it; the next one is another. */
+export async function renew() {
+  const before = browser;
+  browser = undefined;
+  // One that hangs is left to itself.
+  await Promise.race([before?.close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 10000))]);
+}
 
 /** A browser that knows nothing yet. */
 export async function browserOf(options = {}) {
   browser ??= await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(PATIENCE);
   if (pageFolder) await context.route((url) => fs.existsSync(fileOf(url)) && fs.statSync(fileOf(url)).isFile(), fromFolder);
   return context;
 }
@@ -61,7 +72,12 @@ const pageFolder = process.env.DIAL_PAGE;
 const fileOf = (url) => path.join(path.resolve(pageFolder), url.pathname === "/" ? "index.html" : url.pathname);
 
 async function fromFolder(route) {
-  const response = await route.fetch({ maxRedirects: 0 }).catch(() => null);
+  // These come over connections of their own, of which the server takes only so many at once.
+  let response = null;
+  for (let tries = 0; !response && tries < 4; tries++) {
+    if (tries) await new Promise((resolve) => setTimeout(resolve, 150));
+    response = await route.fetch({ maxRedirects: 0 }).catch(() => null);
+  }
   if (!response) { await route.abort().catch(() => {}); return; }
   // Some tests put another program in the place of the server.
   if (response.ok() && !response.headers()["content-security-policy"]) { await route.fulfill({ response }); return; }
@@ -95,7 +111,7 @@ export function watch(page) {
 }
 
 /** Waits until something holds. */
-export async function until(what, holds, patience = 20000) {
+export async function until(what, holds, patience = PATIENCE) {
   const end = Date.now() + patience;
   for (;;) {
     const found = await holds();
@@ -103,6 +119,36 @@ export async function until(what, holds, patience = 20000) {
     if (Date.now() > end) throw new Error(`never: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 40));
   }
+}
+
+/** The id of the item on the label view, also of one that was answered and is about to go. */
+export const asked = (page) => page.locator(".item > footer bdi").first().textContent();
+
+/** The same once it can be answered: the item before it is gone. */
+export async function ready(page) {
+  await page.waitForSelector(".item:not(.leaving) > footer bdi");
+  return asked(page);
+}
+
+/** Waits until the page has set aside what it asks while there is no line: three items beside the one on screen. */
+export const stocked = (page) => until("items are set aside", () => page.evaluate(async () => (await navigator.locks.query()).held.filter((one) => one.name.startsWith("dial-item ")).length === 4));
+
+/** Presses keys one right after the other, with nothing in between: those of a browser that is driven from outside come when they come. */
+export const atOnce = (page, ...keys) => page.evaluate((all) => {
+  for (const key of all) (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key, code: /^\d$/.test(key) ? `Digit${key}` : key === " " ? "Space" : key, bubbles: true, cancelable: true }));
+}, keys);
+
+/** Where on the window the pixel nearest to a place of a scene is that is an item; the place is in shares of its width and height. */
+export async function pixelAt(page, x, y) {
+  const place = await page.evaluate(async (wanted) => {
+    const api = await import("/api.js");
+    const { width, height } = await api.get("scene");
+    const places = [...new Uint32Array((await api.bytes("scene/pixels")).bytes)].map((pixel) => [(pixel % width + 0.5) / width, (Math.floor(pixel / width) + 0.5) / height]);
+    const far = (one) => Math.hypot(one[0] - wanted[0], one[1] - wanted[1]);
+    return places.reduce((best, one) => (far(one) < far(best) ? one : best));
+  }, [x, y]);
+  const box = await page.locator(".scene-frame canvas").boundingBox();
+  return [box.x + box.width * place[0], box.y + box.height * place[1]];
 }
 
 export function equal(found, wanted, what) {

@@ -5,10 +5,9 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { equal, folder, hold, open, run, serve, test, until } from "./harness.mjs";
+import { asked, atOnce, equal, folder, hold, open, ready, run, serve, test, until } from "./harness.mjs";
 
 const place = folder();
-const asked = (page) => page.locator(".item > footer bdi").first().textContent();
 
 function digits(name, ...more) {
   const project = path.join(place, `${name}.dial`);
@@ -176,26 +175,31 @@ test("while items change: the last class that is said about an item counts, and 
   await page.waitForTimeout(500);
   // Twice the same key, as fast as fingers or a worn key do it: one label, and the next item has none.
   for (const pause of [0, 20, 60, 85]) {
-    const id = await asked(page);
-    const before = (await server.get("project")).labelled;
-    await page.evaluate(async (wait) => {
-      const press = () => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "3", code: "Digit3", bubbles: true, cancelable: true }));
-      const start = performance.now();
-      press();
-      while (performance.now() - start < wait) await new Promise((resolve) => setTimeout(resolve, 1));
-      press();
-    }, pause);
-    await until("the next item", async () => (await asked(page)) !== id);
-    await page.waitForTimeout(400);
+    let [id, before, apart] = ["", 0, Infinity];
+    // On a busy machine the second press may come later than it should: then the item has gone, and it is tried again.
+    for (let tries = 0; apart >= 98 && tries < 50; tries++) {
+      id = await ready(page);
+      before = (await server.get("project")).labelled;
+      apart = await page.evaluate(async (wait) => {
+        const press = () => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "3", code: "Digit3", bubbles: true, cancelable: true }));
+        const start = performance.now();
+        press();
+        while (performance.now() - start < wait) await new Promise((resolve) => setTimeout(resolve, 1));
+        const after = performance.now() - start;
+        press();
+        return after;
+      }, pause);
+      await until("the next item", async () => (await asked(page)) !== id);
+      await page.waitForTimeout(400);
+    }
     equal((await server.get("project")).labelled, before + 1, `labels after a double press, ${pause} ms apart`);
     equal(await said(server, id), [[3, 1]], "the answer");
   }
   // Another class before the next item is there: it corrects the one that was pressed by mistake.
   for (const time of [0, 250]) {
     if (time) await slow(page, "next", time);
-    const id = await asked(page);
-    await page.keyboard.press("3");
-    await page.keyboard.press("5");
+    const id = await ready(page);
+    await atOnce(page, "3", "5");
     const next = await until("the next item", async () => { const now = await asked(page); return now !== id && now; });
     await until("the correction", async () => JSON.stringify(await said(server, id)) === "[[5,1]]");
     equal(await said(server, next), [], "nothing was said of the item that came");
@@ -212,15 +216,13 @@ test("while items change: the last class that is said about an item counts, and 
   }
   equal((await server.get("project")).conflicts, 0, "nothing contradicts itself");
   // What cannot be about the last item is not taken, and that is said.
-  const id = await asked(page);
-  await page.keyboard.press("4");
-  await page.keyboard.press("Space");
+  const id = await ready(page);
+  await atOnce(page, "4", " ");
   await until("it is said", async () => (await page.textContent("#toasts")).startsWith("Skip: pressed before the next item was there"));
   const next = await until("the next item", async () => { const now = await asked(page); return now !== id && now; });
   equal([(await server.get("history?limit=50")).rows.filter((one) => one.kind === "skip").length, await said(server, id)], [0, [[4, 1]]], "skips, and the answer");
   // Unsure decides nothing: it opens with the next item.
-  await page.keyboard.press("2");
-  await page.keyboard.press("Enter");
+  await atOnce(page, "2", "Enter");
   await until("the next item", async () => (await asked(page)) !== next);
   await until("it is unsure", async () => (await page.textContent(".deeds")).includes("Unsure: choose"));
   equal(page.trouble, [], "no error");
@@ -235,24 +237,53 @@ test("while items change: undo means the last answer, and a class after it the i
   await page.waitForTimeout(500);
   for (const time of [0, 200]) {
     if (time) { await slow(page, "next", time); await slow(page, "item", time); }
-    const id = await asked(page);
+    const id = await ready(page);
     const undone = async () => (await server.get("history?limit=100")).rows.filter((one) => one.kind === "undo").length;
     const before = await undone();
-    await page.keyboard.press("3");
-    await page.keyboard.press("Backspace");
+    await atOnce(page, "3", "Backspace");
     await until("it is taken back", async () => (await undone()) === before + 1);
     await until("it is on screen", async () => (await asked(page)) === id && (await page.locator(".item.leaving").count()) === 0);
     equal(await said(server, id), [], "nothing is said of it");
     // A slip that is seen late: the next item is on screen already.
     await page.keyboard.press("3");
     const next = await until("the next item", async () => { const now = await asked(page); return now !== id && now; });
-    await page.keyboard.press("Backspace");
-    await page.keyboard.press("5");
+    await atOnce(page, "Backspace", "5");
     await until("the right class", async () => JSON.stringify(await said(server, id)) === "[[5,1]]");
     equal(await said(server, next), [], "nothing was said of the item in between");
     await until("another item", async () => (await asked(page)) !== id);
   }
   equal((await server.get("project")).conflicts, 0, "nothing contradicts itself");
+  equal(page.trouble, [], "no error");
+  await page.context().close();
+  await server.stop();
+});
+
+/** A line on which every answer of the server to a path comes so late, and is as old. */
+const late = (page, where, time) => page.route(`**/api/v1/${where}*`, async (route) => {
+  const response = await route.fetch();
+  await new Promise((resolve) => setTimeout(resolve, time));
+  await route.fulfill({ response }).catch(() => {});
+});
+
+test("while items change: what an undo brings back stays, though another item is on its way", async () => {
+  const server = await serve(digits("stays"));
+  const page = await open(server);
+  for (const path_ of ["next", "item"]) {
+    const id = await ready(page);
+    // Another tab of the same person answers the item on screen: this one asks for another, which takes its time.
+    await page.unroute("**/api/v1/next*");
+    await late(page, path_, 1500);
+    const { labelled } = await server.get("project");
+    await server.post("decisions", { key: `stays ${path_}`, decisions: [{ kind: "label", item: id, classes: [{ class: 3, weight: 1 }] }] });
+    await until("the page knows", async () => (await page.textContent("#count")).startsWith(`${labelled + 1} of`));
+    await page.waitForTimeout(500);
+    await page.unroute("**/api/v1/item*");
+    await page.keyboard.press("Backspace");
+    await until("it is taken back", async () => (await server.get("project")).labelled === labelled);
+    await until("it is on screen", async () => (await ready(page)) === id);
+    await page.waitForTimeout(2500);
+    equal(await ready(page), id, `${path_} comes late: the item on screen`);
+  }
   equal(page.trouble, [], "no error");
   await page.context().close();
   await server.stop();
@@ -268,8 +299,7 @@ test("while items change: in Review a key that comes too soon is told", async ()
   await until("the model follows", async () => { const now = await server.get("project"); return now.model_version === now.version; });
   await page.waitForTimeout(500);
   await slow(page, "item", 500);
-  await page.keyboard.press("3");
-  await page.keyboard.press("4");
+  await atOnce(page, "3", "4");
   await until("it is told", async () => (await page.textContent("#toasts")).includes("4: pressed before the next item was there"));
   const all = async () => [...await said(server, "11"), ...await said(server, "12")].map(([class_]) => class_).sort();
   await until("the first answer, and nothing else", async () => JSON.stringify(await all()) === "[0,0,1,1,3]");
@@ -297,13 +327,15 @@ test("while items change: nothing is said of a photo before it is seen", async (
   // No other photo comes before it may, however slow the machine is; the page waits five seconds for one.
   let [first, release] = ["", () => {}];
   const released = new Promise((resolve) => { release = resolve; });
+  // What was on its way for the page before is no photo of this one.
+  await page.goto("about:blank");
   await page.route("**/api/v1/media*", async (route) => {
     const id = new URL(route.request().url()).searchParams.get("id");
     first ||= id;
     if (id !== first) await released;
     await route.fallback();
   });
-  await page.reload();
+  await page.goto(server.origin);
   await page.waitForSelector(".item .frame img");
   await until("the photo", () => page.locator(".item .frame img").evaluate((one) => one.complete && one.naturalWidth > 0));
   const id = await asked(page);

@@ -137,9 +137,9 @@ test("the map has no colour where nothing is known", async () => {
       await page.keyboard.press("+");
       await until("a tip", async () => {
         await page.mouse.move(box.x + box.width * (0.3 + 0.4 * Math.random()), box.y + box.height * (0.3 + 0.4 * Math.random()));
-        await page.waitForTimeout(150);
-        return page.locator(".tip").isVisible();
-      });
+        // Another move would end what this one has asked for.
+        return page.locator(".tip").waitFor({ timeout: 1500 }).then(() => true, () => false);
+      }, 60000);
       equal(await page.textContent(".tip .soft"), "No label says anything about it yet.", "the tip");
       await teach(server, 20);
       await until("the map takes colour", async () => (await colourful(page)).most > 90);
@@ -148,6 +148,37 @@ test("the map has no colour where nothing is known", async () => {
     await page.context().close();
   }
   await server.stop();
+});
+
+test("the map follows the theme, whoever changes it", async () => {
+  const server = await serve(digits("themes"));
+  const page = await open(server, { colorScheme: "light" });
+  await page.goto(`${server.origin}/#map`);
+  await page.waitForSelector("canvas.map[data-version]");
+  /** The most frequent red of the points, as it lies in the buffer: that of the grey of what is not explored, mixed with nothing. */
+  const grey = () => page.evaluate(() => {
+    const map = document.querySelector("canvas.map");
+    const copy = Object.assign(document.createElement("canvas"), { width: map.width, height: map.height });
+    const context = copy.getContext("2d");
+    context.drawImage(map, 0, 0);
+    const { data } = context.getImageData(0, 0, copy.width, copy.height);
+    const seen = new Map();
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 20) seen.set(data[i], (seen.get(data[i]) ?? 0) + 1);
+    return [...seen].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
+  });
+  const light = await until("points", grey);
+  // The grey of the dark theme has 120 of red, that of the light one 150 (beliefs.js).
+  const dark = async () => Math.abs(await grey() / light - 0.8) < 0.05;
+  await page.click("#theme");
+  await until("the dark theme, by the button", dark);
+  await page.click("#theme");
+  await until("and back", async () => (await grey()) === light);
+  await page.evaluate(() => localStorage.removeItem("dial-theme"));
+  await page.reload();
+  await page.waitForSelector("canvas.map[data-version]");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await until("dark, by the system", dark);
+  await done(page, server);
 });
 
 test("a scene is as it is where nothing is known, and has the colours of the legend where much is", async () => {

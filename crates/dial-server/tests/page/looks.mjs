@@ -180,6 +180,7 @@ test("looks: nothing yet, all done, signed out, broken, and the server gone", as
   const pages = [];
   for (const [colorScheme, viewport] of ways) pages.push([colorScheme, viewport, await open({ ...server, link: await server.post("launch", {}) }, { colorScheme, viewport, bypassCSP: true })]);
   for (const [, , page] of pages) await page.waitForSelector(".shown.table");
+  for (const [, , page] of pages) equal(await page.evaluate(() => document.styleSheets.length), 2, "style sheets");
   await server.kill();
   for (const [colorScheme, viewport, page] of pages) {
     for (let step = 0; step < 5; step++) { await page.keyboard.press("1"); await page.waitForTimeout(500); }

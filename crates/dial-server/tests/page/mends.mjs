@@ -3,7 +3,7 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { equal, folder, hold, open, run, serve, test, until, watch } from "./harness.mjs";
+import { asked, equal, folder, hold, open, run, serve, stocked, test, until, watch } from "./harness.mjs";
 
 const place = folder();
 
@@ -13,7 +13,6 @@ function digits(name, ...more) {
   return project;
 }
 
-const asked = (page) => page.locator(".item > footer bdi").first().textContent();
 const saved = (page) => until("everything is saved", async () => (await page.textContent("#saved")) === "Saved");
 const classOf = async (server, item) => (await server.get(`item?id=${item}`)).labels[0]?.classes[0].class;
 let keys = 0;
@@ -84,7 +83,7 @@ test("whoever leaves with unsent answers is warned, and can take them along as a
   let server = await serve(project);
   const page = await open(server);
   await page.waitForSelector(".item img");
-  await page.waitForTimeout(500);
+  await stocked(page);
   await server.kill();
   const given = [];
   for (let step = 0; step < 2; step++) {
@@ -293,10 +292,20 @@ test("what was answered and what comes next are both announced", async () => {
   const server = await serve(digits("said"));
   const page = await open(server);
   await page.waitForSelector(".item img");
+  // The first item was announced a while ago.
+  await page.waitForTimeout(1600);
+  await page.evaluate(() => {
+    globalThis.said = [];
+    new MutationObserver(() => globalThis.said.push([performance.now(), document.querySelector("#live").textContent])).observe(document.querySelector("#live"), { childList: true });
+  });
   const item = await asked(page);
   await page.keyboard.press("3");
   const next = await until("the next item", async () => { const id = await asked(page); return id !== item && id; });
-  equal(await page.textContent("#live"), `${item} is 3. The picture to label: ${next}`, "announced");
+  const said = await page.evaluate(() => globalThis.said);
+  const [first, then] = [said[0], said[said.length - 1]];
+  equal(first[1], `${item} is 3`, "announced at once");
+  // What comes a while later is another announcement; by then the first was read.
+  equal(then[1], `${then[0] - first[0] < 1500 ? `${item} is 3. ` : ""}The picture to label: ${next}`, "announced then");
   await page.context().close();
   await server.stop();
 });

@@ -2,12 +2,13 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { equal, folder, hold, main, open, run, serve, test, until, watch } from "./harness.mjs";
+import { asked, atOnce, equal, folder, hold, main, open, pixelAt, ready, run, serve, stocked, test, until, watch } from "./harness.mjs";
 import "./exports.mjs";
 import "./keyboards.mjs";
 import "./looks.mjs";
 import "./lists.mjs";
 import "./mends.mjs";
+import "./models.mjs";
 import "./photos.mjs";
 import "./screens.mjs";
 import "./sign_in.mjs";
@@ -33,7 +34,6 @@ const truth = (() => {
   };
 })();
 
-const asked = (page) => page.locator(".item > footer bdi").first().textContent();
 const saved = (page) => until("everything is saved", async () => (await page.getAttribute("#saved", "data-waiting")) === "0" && (await page.textContent("#saved")) === "Saved");
 /** The labels that the log holds, by item. */
 const labels = async (server) => {
@@ -73,19 +73,17 @@ test("a whole session by keyboard only", async () => {
   await until("the one before that is back", async () => (await asked(page)) === given[22][0]);
   // Keys faster than the next item: none of them answers the same item twice.
   for (let step = 0; step < 5; step++) {
-    await page.keyboard.press(truth().get(await asked(page)));
-    await page.keyboard.press("4");
-    await page.waitForTimeout(250);
+    await atOnce(page, truth().get(await ready(page)), "4");
   }
   equal((await server.get("project")).conflicts, 0, "nothing contradicts itself");
   // Skip, leave out, unsure.
   for (const [key, kind] of [["Space", "skip"], ["Delete", "exclude"]]) {
-    const id = await asked(page);
+    const id = await ready(page);
     await page.keyboard.press(key);
     await until(kind, async () => (await server.get("history?limit=5")).rows.some((row) => row.kind === kind && row.item === id));
     await until("the next item", async () => (await asked(page)) !== id);
   }
-  const soft = await asked(page);
+  const soft = await ready(page);
   await page.keyboard.press("Enter");
   await page.keyboard.press("3");
   await page.keyboard.press("8");
@@ -116,7 +114,7 @@ test("first use: classes are typed while labelling, renamed, and given other key
   await page.keyboard.type("odd ones");
   await page.keyboard.press("Enter");
   await until("the first class and label", async () => (await server.get("project")).labelled === 1);
-  await page.waitForTimeout(200);
+  await ready(page);
   await page.keyboard.press("+");
   await page.keyboard.type("even ones");
   await page.keyboard.press("Enter");
@@ -222,7 +220,7 @@ test("nothing is lost or doubled by reloads, a killed server, or a bad line", as
   for (let step = 0; step < 3; step++) given.push(await answer(page));
   // The server dies in the middle of the work; answers go on with what is kept ready, and are sent when it is back.
   await saved(page);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await stocked(page);
   await server.kill();
   for (let step = 0; step < 3; step++) given.push(await answer(page));
   await until("it is said", async () => (await page.textContent("#saved"))?.startsWith("Offline"));
@@ -237,7 +235,7 @@ test("nothing is lost or doubled by reloads, a killed server, or a bad line", as
   await page.waitForSelector(".item img");
   for (let step = 0; step < 2; step++) given.push(await answer(page));
   await saved(page);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await stocked(page);
   await page.context().setOffline(true);
   for (let step = 0; step < 3; step++) given.push(await answer(page));
   const last = await asked(page);
@@ -341,17 +339,10 @@ test("a scene: false colours, spectrum, overlay, a pixel labelled with a click",
   await page.goto(`${server.origin}/#scene`);
   await page.waitForSelector(".scene-frame canvas");
   await until("the picture", () => page.evaluate(() => document.querySelector(".scene-frame img")?.naturalWidth > 0));
-  const box = await page.locator(".scene-frame canvas").boundingBox();
-  await until("a pixel that is an item", async () => {
-    await page.mouse.move(box.x + box.width * (0.2 + 0.6 * Math.random()), box.y + box.height * (0.2 + 0.6 * Math.random()));
-    await page.waitForTimeout(250);
-    return (await page.locator(".scene-spectrum .chart").count()) === 1;
-  });
-  await until("a choice", async () => {
-    await page.mouse.click(box.x + box.width * (0.2 + 0.6 * Math.random()), box.y + box.height * (0.2 + 0.6 * Math.random()));
-    await page.waitForTimeout(250);
-    return page.locator(".panel .class").first().isVisible();
-  });
+  await page.mouse.move(...await pixelAt(page, 0.4, 0.6));
+  await page.waitForSelector(".scene-spectrum .chart");
+  await page.mouse.click(...await pixelAt(page, 0.7, 0.3));
+  await page.waitForSelector(".panel .class");
   await page.click(".panel .class >> nth=0");
   await until("it is labelled", async () => (await server.get("project")).labelled === 1);
   await page.selectOption(".scene-main select", "bands");

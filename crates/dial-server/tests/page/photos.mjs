@@ -75,6 +75,18 @@ async function bring(page, server, id) {
   await ready(page, ".item .frame img");
 }
 
+/** Shows a class in Bulk, and says how many tiles it has once they are those that the server would list. */
+async function tilesOf(page, server, id) {
+  await page.goto(`${server.origin}/#bulk`);
+  await page.waitForSelector(".bulk-view select");
+  await page.selectOption(".bulk-view select", String(id));
+  return until("the tiles of the class", async () => {
+    const listed = (await server.get(`items?class=${id}&open=true&limit=300`)).rows.map((row) => row.id).sort();
+    const shown = await page.locator(".tile").evaluateAll((all) => all.map((one) => one.title).sort());
+    return JSON.stringify(shown) === JSON.stringify(listed) && [shown.length];
+  }).then(([count]) => count);
+}
+
 /** Waits until a picture is not only there but drawn. */
 const ready = (page, selector) => until(`${selector} is there`, () => page.evaluate(async (which) => {
   const one = document.querySelector(which);
@@ -192,9 +204,7 @@ test("photos: every shape is whole in every window, and again after zooming", as
   const page = await open({ ...server, link: await server.post("launch", {}) });
   const tiles = [];
   for (const class_ of [0, 1, 2]) {
-    await page.goto(`${server.origin}/#bulk`);
-    await page.selectOption(".bulk-view select", String(class_));
-    await page.waitForTimeout(700);
+    await tilesOf(page, server, class_);
     tiles.push(...await page.locator(".tile").evaluateAll((all) => all.map((tile) => { const [a, b] = [tile, tile.querySelector(".thumb")].map((one) => one.getBoundingClientRect()); return [tile.title, Math.round(b.width - b.height), Math.round(a.width - b.width) < 20]; })));
   }
   equal(tiles.map(([id]) => id).sort(), SHAPES.map((one) => one.name).filter((id) => !["portrait.jpg", "panorama.jpg"].includes(id)).sort(), "tiles");
@@ -229,11 +239,7 @@ test("photos: held any way, they are upright large, small, on the map and in bul
   await until("the model follows", async () => { const now = await server.get("project"); return now.model_ready && now.model_version === now.version; });
   const seenIn = new Set();
   for (const class_ of [0, 1, 2]) {
-    await page.goto(`${server.origin}/#bulk`);
-    await page.waitForSelector(".bulk-view select");
-    await page.selectOption(".bulk-view select", String(class_));
-    await page.waitForTimeout(500);
-    if (!await page.locator(".tile").count()) continue;
+    if (!await tilesOf(page, server, class_)) continue;
     await page.click("text=Tick all");
     await until("the pictures", () => page.evaluate(() => [...document.querySelectorAll(".tile img")].every((one) => one.complete && one.naturalWidth)));
     await page.waitForTimeout(200);
@@ -247,14 +253,14 @@ test("photos: held any way, they are upright large, small, on the map and in bul
   // On the map: the tip at a point, and the panel of a chosen one.
   await page.goto(`${server.origin}/#map`);
   await page.waitForSelector("canvas.map[data-version]");
-  await page.waitForTimeout(1000);
-  const points = await coloured(page, "canvas.map");
+  await page.waitForSelector("text=neighbours stay together");
+  const points = await until("points in colour", async () => { const found = await coloured(page, "canvas.map"); return found.length && found; });
   await until("a tip", async () => {
     const [x, y] = points[Math.floor(Math.random() * points.length)];
     await page.mouse.move(x, y, { steps: 3 });
-    await page.waitForTimeout(250);
-    return page.locator(".tip .thumb").isVisible();
-  });
+    // Another move would end what this one has asked for.
+    return page.locator(".tip .thumb").waitFor({ timeout: 1500 }).then(() => true, () => false);
+  }, 60000);
   await ready(page, ".tip .thumb");
   whole(await seen(page, ".tip .thumb"), 480, 320, "on the map", 0.06);
   await page.mouse.move(2, 2);
