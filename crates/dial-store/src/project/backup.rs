@@ -332,6 +332,7 @@ pub fn copy_backup(mut backup: &File, to: &Path) -> Result<()> {
 /// A backup that is not whole (S9), too new (S12) or not there (S5); a project that is there, or another one (S11), or in
 /// use (S7).
 pub fn restore(backup: &Path, folder: &Path, replace: bool, now: u64) -> Result<Restored> {
+    Folder(folder.to_path_buf()).check_free()?;
     let part = Part::beside(folder)?;
     let new = part.content();
     private_folder(&new)?;
