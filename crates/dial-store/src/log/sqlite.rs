@@ -174,6 +174,11 @@ impl Sqlite {
         }
     }
 
+    /// Whose log it is, and where it ends.
+    pub(crate) fn stated(&self) -> Result<(String, Head)> {
+        Ok((self.project.clone(), self.head()?))
+    }
+
     fn head(&self) -> Result<Head> {
         let read = |row: &rusqlite::Row<'_>| {
             Ok(Head {

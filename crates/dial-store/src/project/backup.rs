@@ -134,14 +134,13 @@ impl Copying {
         let copy = self.part.content();
         let closed = self.copy.close(self.head);
         closed.map_err(|error| Error::sqlite(&self.to, &error))?;
-        let (project, log) = read_copy(&copy)?;
-        if project != self.project
-            || (log.version(), log.head()) != (self.head.seq, self.head.chain)
-        {
+        // With the same end of the chain the records are those of the project, which were replayed there.
+        let (project, head) = Sqlite::open_copy(&copy)?.stated()?;
+        if (&project, head) != (&self.project, self.head) {
             return Err(Error::Damaged {
                 place: self.to.display().to_string(),
                 what: "the copy is not what was copied".into(),
-                readable: log.version(),
+                readable: head.seq,
                 total: self.head.seq.to_string(),
                 next: "Check the disk, and make the backup again.".into(),
             });
