@@ -5,12 +5,12 @@
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use dial_store::time::{Clock, check_system_clock};
-use dial_store::{Error, Folder, Place, PreparedPool, Project, Result, Snapshot};
+use dial_store::{Error, Folder, Manifest, Place, PreparedPool, Project, Result, Snapshot};
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
@@ -353,6 +353,14 @@ impl Served {
     /// Works beside the log: nobody is told.
     pub fn beside<T>(&self, work: impl FnOnce(&mut Project) -> T) -> T {
         self.0.writer.change(work)
+    }
+
+    /// Makes a backup while others label.
+    ///
+    /// # Errors
+    /// As [`Project::backup`].
+    pub fn back_up(&self, to: &Path, now: u64) -> Result<Manifest> {
+        self.0.writer.shared().back_up(to, now)
     }
 
     /// The browsers that are signed in.

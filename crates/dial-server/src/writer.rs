@@ -4,17 +4,19 @@
 //! requests -> bounded queue -> all that wait (at most 64) in one transaction -> synced -> published -> receipts
 //! ```
 //!
-//! Only the writer, imports and copies hold the project, to change it. Everybody else reads the snapshot that was published
-//! last and waits for no disk. What may be lost in a crash (leases, caches) is handed over and stored every few seconds.
+//! Only the writer and imports hold the project, to change it, and backups, to read a slice. Everybody else reads the snapshot
+//! that was published last and waits for no disk. What may be lost in a crash (leases, caches) is handed over and stored every
+//! few seconds.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use dial_store::time::Clock;
-use dial_store::{Project, Receipt, Snapshot, Submission};
+use dial_store::{Copying, Manifest, Project, Receipt, Snapshot, Submission};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{oneshot, watch};
 
@@ -80,6 +82,21 @@ impl SharedProject {
     /// Works with the project without a change that others are to see. Waits for changes and for the disk.
     pub fn beside<T>(&self, work: impl FnOnce(&mut Project) -> T) -> T {
         work(&mut self.project.lock())
+    }
+
+    /// Makes a backup. Labels go on meanwhile: the project is held for one slice at a time.
+    ///
+    /// # Errors
+    /// As [`Project::backup`].
+    pub fn back_up(&self, to: &Path, now: u64) -> dial_store::Result<Manifest> {
+        let begun = self.beside(|project| project.begin_backup(to))?;
+        self.complete(begun, now)
+    }
+
+    fn complete(&self, backup: Copying, now: u64) -> dial_store::Result<Manifest> {
+        backup.complete(now, |backup| {
+            self.beside(|project| project.read_slice(backup))
+        })
     }
 
     /// Has bytes stored under a name within a few seconds: a cache, which a crash may lose.
@@ -208,7 +225,8 @@ impl Writer {
 }
 
 /// Takes jobs until nobody can send any more.
-fn take_jobs(jobs: &Receiver<Job>, shared: &SharedProject, clock: Clock, told: &dyn Fn(u64)) {
+fn take_jobs(jobs: &Receiver<Job>, shared: &Arc<SharedProject>, clock: Clock, told: &dyn Fn(u64)) {
+    let mut backup: Option<JoinHandle<()>> = None;
     let (mut look, mut keep) = (
         clock.now() + BACKUP_CHECK_INTERVAL,
         clock.now() + CACHE_WRITE_INTERVAL,
@@ -225,7 +243,9 @@ fn take_jobs(jobs: &Receiver<Job>, shared: &SharedProject, clock: Clock, told: &
         }
         if clock.now() >= look {
             look = clock.now() + BACKUP_CHECK_INTERVAL;
-            back_up(shared, clock.now());
+            if backup.as_ref().is_none_or(JoinHandle::is_finished) {
+                backup = back_up(shared, clock.now());
+            }
         }
     }
 }
@@ -247,11 +267,64 @@ fn take(first: Job, jobs: &Receiver<Job>, shared: &SharedProject, clock: Clock) 
     version
 }
 
-/// Makes the backup of the day, if it is due. Only the copy holds labels up.
-fn back_up(shared: &SharedProject, now: u64) {
-    let copied = shared.beside(|project| project.copy_if_due(now));
+/// Makes the backup of the day, if it is due, on a thread of its own: the writer goes on with labels.
+fn back_up(shared: &Arc<SharedProject>, now: u64) -> Option<JoinHandle<()>> {
     // A failure does not touch the project; the next hour tries again.
-    if let Ok(Some(copied)) = copied {
-        let _ = copied.finish(now);
+    let begun = shared.beside(|project| project.begin_if_due(now)).ok()??;
+    let shared = Arc::clone(shared);
+    let work = move || drop(shared.complete(begun, now));
+    let thread = std::thread::Builder::new().name("backup".into());
+    thread.spawn(work).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use dial::ClassId;
+    use dial_data::ReadOptions;
+    use dial_store::{Decision, Journal, Recipe, restore};
+
+    use super::*;
+
+    fn submission(key: &str, decisions: Vec<Decision>) -> Submission {
+        Submission {
+            key: key.into(),
+            decisions,
+            ..Submission::default()
+        }
+    }
+
+    /// Labels that are given while it is made are in the next one.
+    #[test]
+    fn the_backup_of_the_day_is_made_beside_the_writer() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("p.dial");
+        let recipe = Recipe {
+            items: 2_000,
+            ..Recipe::new("nowhere.npy", ReadOptions::default())
+        };
+        let class = |name: &str| Decision::AddClass { name: name.into() };
+        let first = vec![class("a"), class("b")];
+        let now = Clock::new().now();
+        let project = Project::create(&folder, Journal::Wal, &recipe, None, first, now).unwrap();
+        let paths = project.folder().unwrap().clone();
+        let shared = Arc::new(SharedProject::new(project, recipe.items, now));
+        let label = |item: usize| Decision::label(&item.to_string(), ClassId(0));
+        let many = submission("many", (0..1_000).map(label).collect());
+        shared
+            .change(|project| project.submit_one(many, now))
+            .unwrap();
+        let before = shared.snapshot().log().version();
+        let thread = back_up(&shared, now).expect("none was made today");
+        let one = submission("one", vec![label(1_000)]);
+        shared
+            .change(|project| project.submit_one(one, now))
+            .unwrap();
+        thread.join().unwrap();
+        let mut made = std::fs::read_dir(paths.backups()).unwrap();
+        let file = made.next().unwrap().unwrap().path();
+        assert!(made.next().is_none(), "nothing half done is beside it");
+        let restored = restore(&file, &place.path().join("q.dial"), false, now).unwrap();
+        assert_eq!(restored.manifest.events, before);
+        assert!(back_up(&shared, now).is_none(), "one a day");
     }
 }

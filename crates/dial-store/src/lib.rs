@@ -29,10 +29,12 @@ pub use log::memory::Memory;
 pub use log::migrate::Migration;
 pub use log::record::{ClassStyle, Entry, Provenance, Record};
 pub use log::sqlite::{Journal, Sqlite};
-pub use log::store::{Lease, Store};
+pub use log::store::{Lease, Store, Stored};
 pub use log::{Live, Log};
 pub use project::Project;
-pub use project::backup::{BACKUP_ENDING, Copied, Manifest, Restored, copy_backup, restore};
+pub use project::backup::{
+    BACKUP_ENDING, Copying, Manifest, Restored, Slice, copy_backup, restore,
+};
 pub use project::folder::{Folder, Holder, Lock, PROJECT_ENDING};
 pub use project::place::Place;
 pub use project::pool_changes::ASKABLE;

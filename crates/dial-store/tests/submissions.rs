@@ -3,13 +3,14 @@
 #[allow(dead_code)]
 mod common;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{first, label, recipe, submission};
 use dial::{Change, ClassId};
-use dial_store::{Decision, Error, Lease, Log, Memory, Project, Record, Result, Store, Submission};
+use dial_store::{
+    Decision, Error, Lease, Log, Memory, Project, Record, Result, Store, Stored, Submission,
+};
 
 /// A project in memory with four classes and ten items.
 fn project() -> Project {
@@ -635,8 +636,16 @@ impl Store for Failing {
         self.store.kept(name)
     }
 
-    fn copy_to(&mut self, file: &Path) -> Result<()> {
-        self.store.copy_to(file)
+    fn facts(&mut self) -> Result<Vec<(String, String)>> {
+        self.store.facts()
+    }
+
+    fn stored(&mut self, after: u64, most: u64) -> Result<Vec<Stored>> {
+        self.store.stored(after, most)
+    }
+
+    fn kept_names(&mut self) -> Result<Vec<String>> {
+        self.store.kept_names()
     }
 
     fn close(&mut self) {

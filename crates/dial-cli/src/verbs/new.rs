@@ -220,7 +220,7 @@ fn ended(folder: &Path) -> PathBuf {
 
 fn free(folder: &Path) -> Result<(), Failure> {
     match folder.exists() {
-        false => Ok(()),
+        false => Ok(Folder(folder.to_path_buf()).check_free()?),
         true => Err(Failure::storage(format!(
             "{} is there already. Nothing was changed. Choose another --project, or continue this one: dial ask {}.",
             folder.display(),

@@ -219,6 +219,37 @@ fn a_backup_is_restored_over_a_project_that_is_named_without_its_ending() {
     assert!(!place.path("m").exists(), "{:?}", place.files());
 }
 
+/// Where the file system cannot exchange two names, a restore that is killed leaves both projects beside a name that is free.
+#[test]
+fn a_restore_that_was_cut_off_hides_nothing() {
+    let place = labelled(3);
+    place.line("backup m --out kept.dialbackup").ok();
+    tell(&place, "m", 3..5, "");
+    place
+        .line("restore kept.dialbackup --project m --replace")
+        .ok();
+    let files = place.files();
+    let old = files.iter().find(|name| name.starts_with("m.replaced-"));
+    let old = old.unwrap().clone();
+    let new = old.replace(".dial", ".new.dial");
+    fs::rename(place.path("m.dial"), place.path(&new)).unwrap();
+    let next = format!("mv {new} m.dial");
+    let said = [old.as_str(), &new, &next];
+    for line in [
+        "status m",
+        "tell m.dial 7 up",
+        "new builtin:moons:40 --classes up,down --project m",
+        "label builtin:moons:40 --classes up,down --project m.dial --no-browser",
+        "restore kept.dialbackup --project m",
+        "restore kept.dialbackup --project m.dial --replace",
+    ] {
+        place.line(line).fails("S5", 5, &said);
+    }
+    assert!(!place.path("m.dial").exists() && !place.path("m").exists());
+    fs::rename(place.path(&new), place.path("m.dial")).unwrap();
+    assert_eq!((labels(&place, "m"), labels(&place, &old)), (3, 5));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_backup_is_for_its_owner_only_also_through_a_server() {

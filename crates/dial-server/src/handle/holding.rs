@@ -1,10 +1,11 @@
 //! Who has a project of this process: whoever opened it, a server on threads of this process, or nobody any more.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use dial_store::time::Clock;
-use dial_store::{Folder, Journal, PreparedPool, Project, Snapshot};
+use dial_store::{Folder, Journal, Manifest, PreparedPool, Project, Snapshot};
 use tokio::sync::oneshot;
 
 use crate::http::problem::Problem;
@@ -64,6 +65,19 @@ impl Holding {
         match &mut self.holder {
             Holder::Own(project) => Ok(work(project)),
             Holder::Served(serving) => Ok(serving.served.beside(work)),
+            Holder::Closed => Err(closed()),
+        }
+    }
+
+    /// Makes a backup; whoever labels through a server of this process goes on meanwhile.
+    pub fn back_up(
+        &mut self,
+        to: &Path,
+        now: u64,
+    ) -> Result<dial_store::Result<Manifest>, Problem> {
+        match &mut self.holder {
+            Holder::Own(project) => Ok(project.backup(to, now)),
+            Holder::Served(serving) => Ok(serving.served.back_up(to, now)),
             Holder::Closed => Err(closed()),
         }
     }

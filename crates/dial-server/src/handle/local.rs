@@ -536,6 +536,6 @@ impl ProjectHandle for Local {
     }
 
     fn backup(&mut self, to: &Path) -> Result<Manifest, Problem> {
-        Ok(self.change(|project| project.backup(to, now()))??)
+        Ok(self.holding.back_up(to, now())??)
     }
 }

@@ -210,7 +210,8 @@ fn finish_import(
     Ok(app.writer.project().imported(importing))
 }
 
-/// A session rests after a backup for so many times as long as that took, within these bounds: copying the log holds labels up.
+/// A session rests after a backup for so many times as long as that took, within these bounds: copying and checking
+/// the log keeps a processor and the disk busy.
 const REST: u32 = 4;
 const SHORTEST_REST: Duration = Duration::from_millis(500);
 const LONGEST_REST: Duration = Duration::from_secs(20);
@@ -234,7 +235,5 @@ fn back_up(app: &App) -> Result<Manifest, Problem> {
         return Err(Problem::not_found("a project in memory has no backups"));
     };
     let file = folder.asked_backup(now)?;
-    // Whoever labels waits for the copy of the pages, and for nothing else.
-    let copied = app.writer.shared().beside(|project| project.copy(&file))?;
-    Ok(copied.finish(now)?)
+    Ok(app.writer.shared().back_up(&file, now)?)
 }

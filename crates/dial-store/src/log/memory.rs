@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::log::Log;
 use crate::log::record::{Chain, Record, first_link, next_link};
-use crate::log::store::{Lease, Store};
+use crate::log::store::{Lease, Store, Stored};
 
 /// A log that is gone with the process.
 #[derive(Clone, Debug)]
@@ -72,12 +72,16 @@ impl Store for Memory {
         Ok(self.kept.get(name).cloned())
     }
 
-    fn copy_to(&mut self, file: &Path) -> Result<()> {
-        Err(Error::place(
-            file,
-            "a project in memory has no backup",
-            "Make a project on disk.",
-        ))
+    fn facts(&mut self) -> Result<Vec<(String, String)>> {
+        Err(no_backup())
+    }
+
+    fn stored(&mut self, _: u64, _: u64) -> Result<Vec<Stored>> {
+        Err(no_backup())
+    }
+
+    fn kept_names(&mut self) -> Result<Vec<String>> {
+        Ok(self.kept.keys().cloned().collect())
     }
 
     fn close(&mut self) {}
@@ -85,4 +89,9 @@ impl Store for Memory {
     fn reopen(&mut self, _: &Log) -> Result<()> {
         Ok(())
     }
+}
+
+fn no_backup() -> Error {
+    let place = Path::new("a project in memory");
+    Error::place(place, "has no backup", "Make a project on disk.")
 }

@@ -10,6 +10,7 @@ pub(crate) mod connection;
 pub(crate) mod migrate;
 pub(crate) mod opening;
 pub(crate) mod sqlite;
+pub(crate) mod copy;
 pub(crate) mod wal;
 pub(crate) mod watch;
 pub(crate) mod witness;

@@ -16,8 +16,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use rusqlite::backup::{Backup, StepResult};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
@@ -26,11 +25,11 @@ use crate::log::connection::{self, damaged};
 use crate::log::migrate::{self, Migration};
 use crate::log::opening::{self, AtLeast};
 use crate::log::record::{Chain, Record, first_link, next_link};
-use crate::log::store::{Lease, Store};
+use crate::log::store::{Lease, Store, Stored};
 use crate::log::wal;
 use crate::log::watch::{WatchedDatabase, WatchedWal};
 use crate::log::witness::{Head, Witness};
-use crate::project::folder::{move_aside, private_file};
+use crate::project::folder::move_aside;
 
 /// Above this the log of SQLite is brought into the database and cut.
 const LONGEST_WAL: u64 = 64 << 20;
@@ -140,7 +139,7 @@ impl Sqlite {
         let head = self.head()?;
         let (mut link, mut count) = (first_link(&self.project), 0u64);
         let mut at_place = (place == 0).then_some(link);
-        self.each(0, |body, stored, key| {
+        self.each((0, None), |body, stored, key| {
             link = next_link(&link, body);
             count += 1;
             if count == place {
@@ -175,6 +174,11 @@ impl Sqlite {
         }
     }
 
+    /// Whose log it is, and where it ends.
+    pub(crate) fn stated(&self) -> Result<(String, Head)> {
+        Ok((self.project.clone(), self.head()?))
+    }
+
     fn head(&self) -> Result<Head> {
         let read = |row: &rusqlite::Row<'_>| {
             Ok(Head {
@@ -188,18 +192,18 @@ impl Sqlite {
         head.map_err(|error| self.failed(error))
     }
 
-    /// Hands over the records after a place: body, chain and key. Stops as damaged where `right` says no.
+    /// Hands over the records after a place, at most so many: body, chain and key. Stops as damaged where `right` says no.
     fn each(
         &self,
-        after: u64,
+        (after, most): (u64, Option<u64>),
         mut right: impl FnMut(&str, &Chain, Option<&str>) -> bool,
     ) -> Result<()> {
         let connection = self.connection()?;
         let mut every = connection
-            .prepare("SELECT seq, key, body, chain FROM log WHERE seq > ?1 ORDER BY seq")
+            .prepare("SELECT seq, key, body, chain FROM log WHERE seq > ?1 ORDER BY seq LIMIT ?2")
             .map_err(|error| self.failed(error))?;
         let mut rows = every
-            .query([after as i64])
+            .query([after as i64, most.map_or(-1, |most| most as i64)])
             .map_err(|error| self.failed(error))?;
         let mut expected = after;
         while let Some(row) = rows.next().map_err(|error| self.failed(error))? {
@@ -366,7 +370,7 @@ impl Store for Sqlite {
 
     fn read(&mut self, after: u64) -> Result<Vec<Record>> {
         let mut records = Vec::new();
-        let read = self.each(after, |body, _, key| {
+        let read = self.each((after, None), |body, _, key| {
             match serde_json::from_str::<Record>(body) {
                 Ok(record)
                     if record.seq == after + records.len() as u64 + 1
@@ -461,19 +465,25 @@ impl Store for Sqlite {
         found.optional().map_err(|error| self.failed(error))
     }
 
-    fn copy_to(&mut self, file: &Path) -> Result<()> {
-        private_file(file).map_err(|error| Error::io(file, &error))?;
-        let failed = |error: rusqlite::Error| Error::sqlite(file, &error);
-        let mut copy = unsynced(file, "OFF").map_err(failed)?;
-        let backup = Backup::new(self.connection()?, &mut copy).map_err(failed)?;
-        match backup.step(-1).map_err(failed)? {
-            StepResult::Done => Ok(()),
-            // Nobody else has either of the two open.
-            _ => Err(Error::Held {
-                place: file.display().to_string(),
-                holder: "the database is open in another process".into(),
-            }),
-        }
+    fn facts(&mut self) -> Result<Vec<(String, String)>> {
+        all_facts(self.connection()?).map_err(|error| self.failed(error))
+    }
+
+    fn stored(&mut self, after: u64, most: u64) -> Result<Vec<Stored>> {
+        let mut stored = Vec::new();
+        self.each((after, Some(most)), |body, chain, key| {
+            stored.push(Stored {
+                key: key.map(str::to_string),
+                body: body.to_string(),
+                chain: *chain,
+            });
+            true
+        })?;
+        Ok(stored)
+    }
+
+    fn kept_names(&mut self) -> Result<Vec<String>> {
+        all_kept_names(self.connection()?).map_err(|error| self.failed(error))
     }
 
     fn close(&mut self) {
@@ -520,20 +530,16 @@ fn key_of(body: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Keyed<'_>>(body).ok()?.key
 }
 
-/// A connection to a copy that counts for nothing before it was synced as a whole: it need not be synced on the way.
-fn unsynced(file: &Path, journal: &str) -> rusqlite::Result<Connection> {
-    let copy = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    copy.pragma_update(None, "synchronous", "OFF")?;
-    let _: String =
-        copy.pragma_update_and_check(None, "journal_mode", journal, |row| row.get(0))?;
-    Ok(copy)
+fn all_facts(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
+    let mut every = connection.prepare("SELECT name, value FROM about ORDER BY name")?;
+    every
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
 }
 
-/// Makes of a copied database a plain file that can be copied and opened on its own.
-pub(crate) fn make_plain(file: &Path) -> Result<()> {
-    unsynced(file, "DELETE")
-        .map(drop)
-        .map_err(|error| Error::sqlite(file, &error))
+fn all_kept_names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut every = connection.prepare("SELECT name FROM kept ORDER BY name")?;
+    every.query_map([], |row| row.get(0))?.collect()
 }
 
 fn all_leases(connection: &Connection) -> rusqlite::Result<Vec<Lease>> {

@@ -7,8 +7,6 @@
 //!   on and tries again. That is how several servers could share one database.
 //! - nothing is changed or deleted but leases and what was `keep`t, which is a cache.
 
-use std::path::Path;
-
 use crate::error::Result;
 use crate::log::Log;
 use crate::log::record::{Chain, Record};
@@ -36,8 +34,14 @@ pub trait Store: Send {
     /// What was kept under a name.
     fn kept(&mut self, name: &str) -> Result<Option<Vec<u8>>>;
 
-    /// A copy of everything in a new file, neither checked nor synced: the log may not change meanwhile, so no more is done here.
-    fn copy_to(&mut self, file: &Path) -> Result<()>;
+    /// What a database says about itself: names and values, written once. Only a store on disk can be copied.
+    fn facts(&mut self) -> Result<Vec<(String, String)>>;
+
+    /// The records after a place, at most so many, as they are stored.
+    fn stored(&mut self, after: u64, most: u64) -> Result<Vec<Stored>>;
+
+    /// The names under which something is kept.
+    fn kept_names(&mut self) -> Result<Vec<String>>;
 
     /// Closes everything in order; what comes after fails.
     fn close(&mut self);
@@ -50,6 +54,17 @@ pub trait Store: Send {
     fn check(&mut self) -> Result<()> {
         Ok(())
     }
+}
+
+/// A record as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The key of the submission that begins with it.
+    pub key: Option<String>,
+    /// The record, as JSON.
+    pub body: String,
+    /// Its link.
+    pub chain: Chain,
 }
 
 /// An item that somebody is looking at.

@@ -1,11 +1,13 @@
 //! Backups: a whole copy of a project in one file, checked before it gets its name, and the way back.
 //!
 //! ```text
-//! backup    pages copied beside the target -> database and chain checked -> synced -> named -> folder synced
+//! backup    records and the rest, slice by slice, to a file beside the target -> closed -> pages and chain checked -> synced
+//!           -> named -> folder synced
 //! restore   copy into a new folder -> database and chain checked -> witness made -> named, or exchanged with the old folder
 //! ```
 //!
-//! A backup holds everything that was acknowledged before it began. Nothing is ever deleted or overwritten, except the
+//! A backup holds everything that was acknowledged before it began, and no more: records are never changed, so what is read
+//! of them while others are appended is still the log of that moment. Nothing is ever deleted or overwritten, except the
 //! oldest of the automatic backups. A file that was copied by hand may miss its newest events: that is what backups are for.
 
 use std::fs::{self, File};
@@ -17,9 +19,10 @@ use utoipa::ToSchema;
 use crate::error::{Error, Result};
 use crate::log::Log;
 use crate::log::connection::open_unchanged;
-use crate::log::record::{Chain, first_link};
-use crate::log::sqlite::{Sqlite, make_plain};
-use crate::log::store::Store;
+use crate::log::copy::CopyWriter;
+use crate::log::record::first_link;
+use crate::log::sqlite::Sqlite;
+use crate::log::store::{Store, Stored};
 use crate::log::wal;
 use crate::log::witness::{self, Head, Stated, Witness};
 use crate::project::Project;
@@ -36,6 +39,9 @@ pub const BACKUP_ENDING: &str = ".dialbackup";
 /// Automatic backups are made this often, in milliseconds, and so many are kept.
 const BACKUP_INTERVAL: u64 = 86_400_000;
 const DAILY_BACKUPS_KEPT: usize = 7;
+
+/// Records that are read in one go while a backup is made, for which labels wait.
+const SLICE: u64 = 256;
 
 /// How the names of backups begin that somebody asked a server for, and how many of them a folder may have.
 const REQUESTED: &str = "asked-";
@@ -68,33 +74,74 @@ pub struct Restored {
     pub replaced_events: Option<u64>,
 }
 
-/// A copy that was not looked at yet. Without [`Copied::finish`] it is no backup, and goes away.
+/// A backup in the making. It holds what the project held when it was begun, whatever is stored meanwhile: the project is only
+/// needed to read one slice after the other. Without [`Copying::complete`] it is no backup, and goes away.
 #[derive(Debug)]
-pub struct Copied {
+pub struct Copying {
+    // Closed before the part is taken away.
+    copy: CopyWriter,
     part: Part,
     to: PathBuf,
     project: String,
-    events: u64,
-    chain: Chain,
+    head: Head,
+    /// What is kept and still to be copied; none before the log is.
+    names: Option<Vec<String>>,
     /// Backups that may go once this one is there.
     old: Vec<PathBuf>,
 }
 
-impl Copied {
-    /// Checks the copy, and gives it its name.
+/// What comes next in a backup.
+#[derive(Debug)]
+pub struct Slice(Content);
+
+#[derive(Debug)]
+enum Content {
+    Records(Vec<Stored>),
+    Names(Vec<String>),
+    Kept(String, Vec<u8>),
+}
+
+impl Copying {
+    /// Copies and checks everything, and gives the backup its name. `read` asks the project for the next slice: whoever labels
+    /// waits for that, and for nothing else of it.
     ///
     /// # Errors
-    /// A copy that is not whole (S9), or what the disk fails with.
-    pub fn finish(self, now: u64) -> Result<Manifest> {
+    /// What reading fails with, a copy that is not whole (S9), or what the disk fails with.
+    pub fn complete(
+        mut self,
+        now: u64,
+        mut read: impl FnMut(&Copying) -> Result<Option<Slice>>,
+    ) -> Result<Manifest> {
+        while let Some(Slice(content)) = read(&self)? {
+            let written = match content {
+                Content::Records(records) => self.copy.add(&records),
+                Content::Names(names) => {
+                    self.names = Some(names);
+                    Ok(())
+                }
+                Content::Kept(name, bytes) => {
+                    self.names.as_mut().map(Vec::pop);
+                    self.copy.keep(&name, &bytes)
+                }
+            };
+            written.map_err(|error| Error::sqlite(&self.to, &error))?;
+        }
+        self.finish(now)
+    }
+
+    /// Checks the copy, and gives it its name.
+    fn finish(self, now: u64) -> Result<Manifest> {
         let copy = self.part.content();
-        make_plain(&copy)?;
-        let (project, log) = read_copy(&copy)?;
-        if project != self.project || (log.version(), log.head()) != (self.events, self.chain) {
+        let closed = self.copy.close(self.head);
+        closed.map_err(|error| Error::sqlite(&self.to, &error))?;
+        // With the same end of the chain the records are those of the project, which were replayed there.
+        let (project, head) = Sqlite::open_copy(&copy)?.stated()?;
+        if (&project, head) != (&self.project, self.head) {
             return Err(Error::Damaged {
                 place: self.to.display().to_string(),
                 what: "the copy is not what was copied".into(),
-                readable: log.version(),
-                total: self.events.to_string(),
+                readable: head.seq,
+                total: self.head.seq.to_string(),
                 next: "Check the disk, and make the backup again.".into(),
             });
         }
@@ -105,12 +152,11 @@ impl Copied {
         sync_folder_of(&self.to)?;
         // One too many does no harm.
         self.old.iter().for_each(|old| drop(fs::remove_file(old)));
-        let (file, project, events) = (self.to.clone(), self.project.clone(), self.events);
         Ok(Manifest {
-            file,
-            project,
-            events,
-            chain: hex::encode(self.chain),
+            file: self.to,
+            project: self.project,
+            events: self.head.seq,
+            chain: hex::encode(self.head.chain),
             time: now,
         })
     }
@@ -147,25 +193,26 @@ impl Folder {
 }
 
 impl Project {
-    /// Copies everything to a new file while the project is in use, and checks the copy.
+    /// Copies everything to a new file, and checks the copy.
     ///
     /// # Errors
     /// A file that is there already (S11), no room (S3), or a copy that is not whole (S9).
     pub fn backup(&mut self, to: &Path, now: u64) -> Result<Manifest> {
+        let copying = self.begin_backup(to)?;
+        copying.complete(now, |copying| self.read_slice(copying))
+    }
+
+    /// Begins a backup that holds what the project holds now.
+    ///
+    /// # Errors
+    /// As [`Project::backup`].
+    pub fn begin_backup(&mut self, to: &Path) -> Result<Copying> {
         if to.exists() {
             return Err(Error::Restore(format!(
                 "{} is there already. Nothing was changed. Choose another name for the backup.",
                 to.display()
             )));
         }
-        self.copy(to)?.finish(now)
-    }
-
-    /// The first half of a backup: the copy. The other half needs no project, and takes longer.
-    ///
-    /// # Errors
-    /// As [`Project::backup`].
-    pub fn copy(&mut self, to: &Path) -> Result<Copied> {
         if let Some(folder) = self.folder().filter(|_| self.is_only_read()) {
             let next = "Copy the folder as it is, or copy it to a disk that can be written to and make the backup there.";
             return Err(Error::place(
@@ -174,23 +221,53 @@ impl Project {
                 next,
             ));
         }
-        let part = Part::beside(to)?;
-        let (project, events, chain) = (
-            self.id().to_string(),
-            self.log().version(),
-            self.log().head(),
-        );
-        let (to, old) = (to.to_path_buf(), Vec::new());
-        let copied = Copied {
-            part,
-            to,
-            project,
-            events,
-            chain,
-            old,
+        let head = Head {
+            seq: self.log().version(),
+            chain: self.log().head(),
         };
-        self.store().copy_to(&copied.part.content())?;
-        Ok(copied)
+        let store = self.store();
+        let (facts, leases) = (store.facts()?, store.leases()?);
+        let part = Part::beside(to)?;
+        Ok(Copying {
+            copy: CopyWriter::create(&part.content(), &facts, &leases)?,
+            part,
+            to: to.to_path_buf(),
+            project: self.id().to_string(),
+            head,
+            names: None,
+            old: Vec::new(),
+        })
+    }
+
+    /// The next slice of a backup: records up to where it began, then what is kept. A list of items is kept before the record
+    /// that needs it, and stays, so that what is read later has all that the log before it needs.
+    ///
+    /// # Errors
+    /// What the disk fails with, or a log that is not what was written (S9).
+    pub fn read_slice(&mut self, copying: &Copying) -> Result<Option<Slice>> {
+        let (store, written) = (self.store(), copying.copy.written());
+        let missing = copying.head.seq - written;
+        let content = match &copying.names {
+            _ if missing > 0 => {
+                let records = store.stored(written, missing.min(SLICE))?;
+                if records.is_empty() {
+                    return Err(Error::Damaged {
+                        place: copying.to.display().to_string(),
+                        what: "the log ends before the backup of it".into(),
+                        readable: written,
+                        total: copying.head.seq.to_string(),
+                        next: Error::RESTORE.into(),
+                    });
+                }
+                Content::Records(records)
+            }
+            None => Content::Names(store.kept_names()?),
+            Some(names) => match names.last() {
+                Some(name) => Content::Kept(name.clone(), store.kept(name)?.unwrap_or_default()),
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(Slice(content)))
     }
 
     /// Makes today's backup in the folder of the project, if there is none of the last 24 hours, and lets the oldest of
@@ -199,16 +276,16 @@ impl Project {
     /// # Errors
     /// As [`Project::backup`]; the project itself is untouched.
     pub fn backup_if_due(&mut self, now: u64) -> Result<Option<Manifest>> {
-        self.copy_if_due(now)?
-            .map(|copied| copied.finish(now))
+        let due = self.begin_if_due(now)?;
+        due.map(|copying| copying.complete(now, |copying| self.read_slice(copying)))
             .transpose()
     }
 
-    /// The first half of that, as [`Project::copy`].
+    /// Begins that, as [`Project::begin_backup`].
     ///
     /// # Errors
     /// As [`Project::backup`]; the project itself is untouched.
-    pub fn copy_if_due(&mut self, now: u64) -> Result<Option<Copied>> {
+    pub fn begin_if_due(&mut self, now: u64) -> Result<Option<Copying>> {
         let Some(paths) = self.folder().cloned() else {
             return Ok(None);
         };
@@ -222,13 +299,13 @@ impl Project {
             return Ok(None);
         }
         paths.make_backups()?;
-        let mut copied = self.copy(&folder.join(named(now)))?;
-        copied.old = past
+        let mut copying = self.begin_backup(&folder.join(named(now)))?;
+        copying.old = past
             .iter()
             .take((past.len() + 1).saturating_sub(DAILY_BACKUPS_KEPT))
             .map(|name| folder.join(name))
             .collect();
-        Ok(Some(copied))
+        Ok(Some(copying))
     }
 }
 
@@ -254,6 +331,7 @@ pub fn copy_backup(mut backup: &File, to: &Path) -> Result<()> {
 /// A backup that is not whole (S9), too new (S12) or not there (S5); a project that is there, or another one (S11), or in
 /// use (S7).
 pub fn restore(backup: &Path, folder: &Path, replace: bool, now: u64) -> Result<Restored> {
+    Folder(folder.to_path_buf()).check_free()?;
     let part = Part::beside(folder)?;
     let new = part.content();
     private_folder(&new)?;

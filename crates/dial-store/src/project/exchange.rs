@@ -5,16 +5,25 @@
 //! ```
 //!
 //! A process killed between the two steps leaves the new one under the name that the old one would have got. Where the file
-//! system cannot exchange two names, the old folder is renamed and then the new one: killed between these, the project is
-//! missing, both lie beside its name, and whoever looks for it is told so.
+//! system cannot exchange two names, they are renamed one after the other:
+//!
+//! ```text
+//! NAME.replaced-TIME.dial -> NAME.replaced-TIME.new.dial;  NAME.dial -> NAME.replaced-TIME.dial;  ...new.dial -> NAME.dial
+//! ```
+//!
+//! Killed before the last of these the name is free and both lie beside it. Whoever looks for the project is told so, and nobody
+//! makes another one of that name over it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, as_typed};
 use crate::project::folder::{Folder, parent_of, sync_folder_of};
 use crate::project::place;
 use crate::time;
+
+/// What the name of a folder ends with, before that of projects, that waits to get the name of a project.
+const WAITING: &str = ".new";
 
 /// Puts a new folder in the place of an old one, which is kept: its name is the answer.
 pub(crate) fn take_place(new: &Path, folder: &Path, why: &str, now: u64) -> Result<PathBuf> {
@@ -23,14 +32,14 @@ pub(crate) fn take_place(new: &Path, folder: &Path, why: &str, now: u64) -> Resu
     let aside = free_name(folder, why, now);
     fs::rename(new, &aside).map_err(|error| Error::io(&aside, &error))?;
     sync_folder_of(&aside)?;
-    match exchange(&aside, folder) {
-        Ok(()) => {}
-        Err(error) if cannot_exchange(&error) => one_after_the_other(&aside, folder)?,
-        Err(error) => {
-            // The new one was in nobody's way; back it goes, to be taken away with its part.
-            let _ = fs::rename(&aside, new);
-            return Err(Error::io(folder, &error));
-        }
+    let exchanged = match exchange(&aside, folder) {
+        Err(error) if cannot_exchange(&error) => one_after_the_other(&aside, folder),
+        exchanged => exchanged,
+    };
+    if let Err(error) = exchanged {
+        // The new one was in nobody's way; back it goes, to be taken away with its part.
+        let _ = fs::rename(&aside, new);
+        return Err(Error::io(folder, &error));
     }
     sync_folder_of(folder)?;
     Ok(aside)
@@ -49,22 +58,25 @@ fn exchange(_: &Path, _: &Path) -> std::io::Result<()> {
 
 /// Whether it is the system or the file system that has no such step.
 fn cannot_exchange(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind as Kind;
-    matches!(error.kind(), Kind::Unsupported | Kind::InvalidInput)
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+        let unknown = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP];
+        if Errno::from_io_error(error).is_some_and(|error| unknown.contains(&error)) {
+            return true;
+        }
+    }
+    error.kind() == std::io::ErrorKind::Unsupported
 }
 
-/// The same in three steps: the new folder waits under a name that says what it is.
-fn one_after_the_other(aside: &Path, folder: &Path) -> Result<()> {
-    let waiting = aside.with_extension(format!("new{}", crate::PROJECT_ENDING));
-    let rename =
-        |from: &Path, to: &Path| fs::rename(from, to).map_err(|error| Error::io(to, &error));
-    rename(aside, &waiting)?;
-    rename(folder, aside)?;
-    if let Err(error) = rename(&waiting, folder) {
-        rename(aside, folder)?;
-        return Err(error);
-    }
-    Ok(())
+/// The same in three steps: the new folder waits under a name that says what it is. What fails is taken back.
+fn one_after_the_other(aside: &Path, folder: &Path) -> std::io::Result<()> {
+    let waiting = aside.with_extension(format!("{}{}", &WAITING[1..], crate::PROJECT_ENDING));
+    fs::rename(aside, &waiting)?;
+    let renamed = fs::rename(folder, aside).and_then(|()| {
+        fs::rename(&waiting, folder).inspect_err(|_| drop(fs::rename(aside, folder)))
+    });
+    renamed.inspect_err(|_| drop(fs::rename(&waiting, aside)))
 }
 
 /// `NAME.replaced-TIME.dial`, a name that is free.
@@ -95,7 +107,7 @@ pub(crate) fn beside(folder: &Path) -> Vec<PathBuf> {
         .flatten()
         .flatten();
     let mut found: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
+        .map(|entry| folder.with_file_name(entry.file_name()))
         .filter(|path| {
             let entry = path.file_name().unwrap_or_default().to_string_lossy();
             let rest = entry.strip_prefix(&format!("{name}.")).unwrap_or_default();
@@ -105,6 +117,47 @@ pub(crate) fn beside(folder: &Path) -> Vec<PathBuf> {
         .collect();
     found.sort();
     found
+}
+
+impl Folder {
+    /// Refuses a name that is only free because a process was killed between two renames: a project made there would hide
+    /// the one that was to get it, and the one that had it.
+    ///
+    /// # Errors
+    /// Where both are (S5).
+    pub fn check_free(&self) -> Result<()> {
+        match waiting_for(&self.0) {
+            Some(waiting) if !self.0.exists() => Err(waiting),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What is said of a name that is free because a process was killed between two renames.
+pub(crate) fn waiting_for(folder: &Path) -> Option<Error> {
+    let beside = beside(folder);
+    let ending = format!("{WAITING}{}", crate::PROJECT_ENDING);
+    let (new, old) = beside.iter().find_map(|new| {
+        let old = new.to_str()?.strip_suffix(&ending)?;
+        Some((
+            new,
+            PathBuf::from(format!("{old}{}", crate::PROJECT_ENDING)),
+        ))
+    })?;
+    let before = match beside.contains(&old) {
+        true => format!(" The one from before is {}.", old.display()),
+        false => String::new(),
+    };
+    let name = Folder(folder.to_path_buf()).name();
+    let folder = folder.with_file_name(format!("{name}{}", crate::PROJECT_ENDING));
+    let why = "is not there: dial restore or dial recover was cut off before its last step";
+    let next = format!(
+        "Nothing is lost. The new one is {}.{before} Rename the one you want: mv {} {}",
+        new.display(),
+        as_typed(new),
+        as_typed(&folder)
+    );
+    Some(Error::place(&folder, why, next))
 }
 
 #[cfg(test)]
@@ -146,5 +199,28 @@ mod tests {
         fs::create_dir(place.path().join("m.replaced-empty.dial")).unwrap();
         assert_eq!(beside(&place.path().join("m.dial")).len(), 2);
         assert_eq!(beside(&place.path().join("o.dial")).len(), 0);
+        // Only where somebody waits for it is a free name not to be taken.
+        let check = |name: &str| Folder(place.path().join(name)).check_free();
+        let text = check("m.dial").unwrap_err().to_string();
+        for name in [
+            "m.replaced-19700101T000000Z.new.dial",
+            "m.replaced-19700101T000000Z.dial",
+        ] {
+            assert!(text.contains(name), "{text}");
+        }
+        assert!(check("n.dial").is_ok() && check("o.dial").is_ok());
+        project(place.path(), "m.dial", "named");
+        assert!(check("m.dial").is_ok());
+    }
+
+    #[test]
+    fn a_step_that_fails_is_taken_back() {
+        let place = tempfile::tempdir().unwrap();
+        let aside = project(place.path(), "m.replaced-19700101T000000Z.dial", "new");
+        let folder = place.path().join("m.dial");
+        // The second step has nothing to rename.
+        one_after_the_other(&aside, &folder).unwrap_err();
+        assert_eq!(says(&aside), "new");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
     }
 }

@@ -344,6 +344,7 @@ pub(crate) fn made_at_once(
             "Choose another name, or continue the project.",
         ));
     }
+    Folder(folder.to_path_buf()).check_free()?;
     if journal == Journal::Wal {
         check_file_system(parent_of(folder))?;
     }

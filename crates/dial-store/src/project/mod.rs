@@ -495,6 +495,9 @@ fn check_there(paths: &Folder) -> Result<()> {
         let next = "Give the folder of a project, or make one with dial new.";
         return Err(Error::place(folder, why, next));
     }
+    if let Some(error) = exchange::waiting_for(folder) {
+        return Err(error);
+    }
     let beside = exchange::beside(folder);
     let next = match &beside[..] {
         [] => "Give the folder of a project, or make one with dial new.".to_string(),

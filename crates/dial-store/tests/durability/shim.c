@@ -11,6 +11,7 @@
  *   DIAL_SHIM_FAIL=n          the n-th write, sync, truncation or renaming fails with DIAL_SHIM_ERROR (EIO, ENOSPC; SHORT
  *                             writes half; DIE ends the process before the call); with DIAL_SHIM_LASTING=1 all later ones
  *                             fail too. With DIAL_SHIM_UNLINK=file nothing fails, and that file is deleted before the call.
+ *   DIAL_SHIM_NO_EXCHANGE=1   two names cannot be exchanged in one step, as on file systems that have none.
  *
  * Every failing call is reported on standard error as "shim: CALL n". No sync reaches the real disk: what is kept stands
  * for it.
@@ -20,11 +21,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -227,4 +232,20 @@ int unlink(const char *path) {
 int mkdir(const char *path, mode_t mode) {
     named("mkdir", path);
     return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+/* The exchange is a call of the system that passes no function of the C library: the system itself refuses it. */
+__attribute__((constructor)) static void no_exchange(void) {
+    if (!setting("DIAL_SHIM_NO_EXCHANGE")) return;
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 3),
+        /* The flags, of which 2 is RENAME_EXCHANGE; of the 64 bits the lower half, which comes first here. */
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4])),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) abort();
 }

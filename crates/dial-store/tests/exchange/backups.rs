@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use dial_store::{Folder, Journal, Project, restore};
+use dial_store::{Folder, Journal, Lease, Project, restore};
 
 use crate::{NOW, label, made, send};
 
@@ -15,6 +15,10 @@ fn names(folder: &Path) -> BTreeSet<String> {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]
@@ -63,6 +67,73 @@ fn a_backup_restores_to_the_same_log() {
         wanted.chain(folders).collect(),
         "nothing half done is left"
     );
+}
+
+/// The project is only needed for one slice at a time; what is stored between two of them is in the next backup.
+#[test]
+fn a_backup_is_the_log_of_the_moment_it_was_begun_whatever_is_stored_meanwhile() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    let (mut project, _) = made(&at("p.dial"), &["a", "b"]);
+    let tell = |project: &mut Project, number: usize| {
+        let answer = vec![label("item 20", &[((number % 2) as u16, 1.0)])];
+        send(project, &format!("k{number}"), &format!("{number}"), answer).unwrap();
+    };
+    (0..1_000).for_each(|number| tell(&mut project, number));
+    project.keep("one", b"before").unwrap();
+    let lease = |until| Lease {
+        item: "item 21".into(),
+        annotator: "ann".into(),
+        until,
+    };
+    project.keep_leases(&[lease(7)]).unwrap();
+    let (version, chain) = (project.log().version(), hex(&project.log().head()));
+    let backup = project.begin_backup(&at("b")).unwrap();
+    let mut slices = 0;
+    let manifest = backup
+        .complete(NOW, |backup| {
+            tell(&mut project, 1_000 + slices);
+            match slices {
+                1 => project.keep("two", b"meanwhile").unwrap(),
+                2 => project.keep_leases(&[]).unwrap(),
+                // As after a write that failed: everything is closed, and opened again.
+                3 => project.recover().unwrap(),
+                _ => {}
+            }
+            slices += 1;
+            project.read_slice(backup)
+        })
+        .unwrap();
+    assert!(slices > 6, "{slices} slices");
+    assert_eq!((manifest.events, manifest.chain), (version, chain));
+    assert_eq!(project.log().version(), version + slices as u64);
+    restore(&at("b"), &at("q.dial"), false, NOW).unwrap();
+    let mut copy = Project::open(&at("q.dial"), Journal::Wal, NOW).unwrap();
+    assert_eq!(
+        copy.log().records(),
+        &project.log().records()[..version as usize]
+    );
+    assert!(copy.has_item("=1+1"));
+    assert_eq!(copy.kept("one").unwrap().unwrap(), b"before");
+    assert_eq!(copy.leases().unwrap(), [lease(7)]);
+    assert_eq!(
+        names(place.path()),
+        ["b", "p.dial", "q.dial"].map(String::from).into(),
+        "nothing half done is left"
+    );
+}
+
+#[test]
+fn a_backup_that_is_not_completed_leaves_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    let (mut project, _) = made(&at("p.dial"), &["a", "b"]);
+    let backup = project.begin_backup(&at("b")).unwrap();
+    project.close();
+    // Whoever stops a server does not wait for a backup.
+    let refused = backup.complete(NOW, |backup| project.read_slice(backup));
+    assert_eq!(refused.unwrap_err().code(), "S4");
+    assert_eq!(names(place.path()), ["p.dial".to_string()].into());
 }
 
 #[test]
@@ -230,7 +301,7 @@ fn requested_backups_are_limited_in_number_and_never_deleted() {
     let folder = Folder(place.path().join("p.dial"));
     for _ in 0..30 {
         let file = folder.asked_backup(NOW).unwrap();
-        project.copy(&file).unwrap().finish(NOW).unwrap();
+        project.backup(&file, NOW).unwrap();
     }
     let before = names(&folder.backups());
     assert_eq!(before.len(), 30, "{before:?}");
