@@ -24,7 +24,7 @@ pub(super) struct Model {
 }
 
 enum Kind {
-    Words(WordVectors),
+    Words(Box<WordVectors>),
     #[cfg(feature = "onnx")]
     Network(Box<Network>),
 }
@@ -42,7 +42,7 @@ impl Model {
                 }
                 let files = model_folder::read(&folder)?;
                 let words = WordVectors::new(&files)?;
-                Ok(Model { fingerprint: files.fingerprint, dim: words.dim, kind: Kind::Words(words) })
+                Ok(Model { fingerprint: files.fingerprint, dim: words.dim, kind: Kind::Words(Box::new(words)) })
             }
             #[cfg(feature = "onnx")]
             Found::Network(file) => {

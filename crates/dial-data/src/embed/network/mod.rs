@@ -64,7 +64,7 @@ pub(super) struct Network {
 
 /// What it embeds.
 enum Kind {
-    Texts(TextInput),
+    Texts(Box<TextInput>),
     Pictures(PictureInput),
 }
 
@@ -98,7 +98,7 @@ impl Network {
             }
             None => {
                 let (input, sides) = TextInput::new(&graph, &sidecars)?;
-                (Kind::Texts(input), sides)
+                (Kind::Texts(Box::new(input)), sides)
             }
         };
         match (&kind, items) {
