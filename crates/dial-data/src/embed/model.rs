@@ -42,7 +42,11 @@ impl Model {
                 }
                 let files = model_folder::read(&folder)?;
                 let words = WordVectors::new(&files)?;
-                Ok(Model { fingerprint: files.fingerprint, dim: words.dim, kind: Kind::Words(Box::new(words)) })
+                Ok(Model {
+                    fingerprint: files.fingerprint,
+                    dim: words.dim,
+                    kind: Kind::Words(Box::new(words)),
+                })
             }
             #[cfg(feature = "onnx")]
             Found::Network(file) => {
@@ -54,11 +58,11 @@ impl Model {
                 })
             }
             #[cfg(not(feature = "onnx"))]
-            Found::Network(_) => Err(Fault::Setting(
-                "--embed: this build runs no ONNX networks. Build it with --features onnx, or use the Python package, which \
-                 runs them."
-                    .into(),
-            )),
+            Found::Network(file) => Err(Fault::Setting(format!(
+                "--embed: {} is an ONNX network, and this build runs none. Build it with --features onnx, or use the \
+                 Python package, which runs them.",
+                file.display()
+            ))),
         }
     }
 
