@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["METHOD_VERSION", "VERSION", "Engine", "Field", "choose", "classify", "command", "embed", "knn", "knn_graph", "propagate", "read_pool", "simulate", "weighted"]
+__all__ = ["METHOD_VERSION", "VERSION", "Engine", "Field", "choose", "classify", "command", "embed", "embed_files", "embed_pixels", "knn", "knn_graph", "propagate", "read_pool", "simulate", "weighted"]
 
 METHOD_VERSION: Final[int]
 """
@@ -248,6 +248,16 @@ def command(arguments: SupportsGetItem[int, str]) -> int:
 def embed(texts: SupportsGetItem[int, str], model: str | PathLike[str], keep: str | PathLike[str] | None = None, progress: Any | None = None) -> "object":
     """
     Embeddings of texts by a model, a row for each; kept in a folder, if one is named.
+    """
+
+def embed_files(files: SupportsGetItem[int, str | PathLike[str]], model: str | PathLike[str], keep: str | PathLike[str] | None = None, progress: Any | None = None) -> "object":
+    """
+    Embeddings of picture files by a model, a row for each; kept in a folder, if one is named.
+    """
+
+def embed_pixels(pixels: Incomplete, model: str | PathLike[str], keep: str | PathLike[str] | None = None, progress: Any | None = None) -> "object":
+    """
+    Embeddings of pictures by a model, a row for each, from an array of pictures x height x width x 3 of bytes.
     """
 
 def knn(x: Incomplete, settings: dict[str, str], progress: Any | None = None) -> tuple[Incomplete, Incomplete]:

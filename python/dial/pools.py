@@ -86,7 +86,7 @@ def read(place: str | os.PathLike[str], *, progress: Progress = None, **options:
     ``labels="labels.csv"``, ``kind="scene"``, ... ``drop_zero_rows=True`` leaves out the rows of length zero, which cosine
     cannot compare, as ``--zero-vectors drop`` does.
 
-    ``embed`` says what makes the features of texts: the folder of a model, as with ``dial label --embed``, or a function that
+    ``embed`` says what makes the features of texts or pictures: a model, as with ``dial label --embed``, or a function that
     takes the list of all texts (or of the paths of all pictures) and returns an array with a row for each.
 
     >>> import dial
@@ -121,19 +121,45 @@ def _embedded(pool: Pool, own: Callable[[Any], Any]) -> Pool:
 
 
 def embed(
-    texts: Iterable[str],
+    items: Iterable[str] | Iterable[Path] | npt.NDArray[np.uint8],
     model: str | os.PathLike[str],
     *,
     keep: str | os.PathLike[str] | None = None,
     progress: Progress = None,
 ) -> npt.NDArray[np.float32]:
-    """Embeds texts by a model on this machine: an array with a row of length 1 for each.
+    """Embeds texts or pictures by a model on this machine: an array with a row of length 1 for each.
 
-    ``model`` is a folder of static word vectors (``tokenizer.json`` and ``model.safetensors``, as model2vec saves them). With
-    ``keep`` the rows are kept in a folder, and texts that are there are not embedded again.
+    ``items`` are texts (``str``), picture files (``pathlib.Path``), or pictures as an array of bytes: (pictures, height, width)
+    where they are grey, (pictures, height, width, 3) where they have colours. ``model`` is an ONNX file, its folder, or for texts
+    a folder of static word vectors (``tokenizer.json`` and ``model.safetensors``, as model2vec saves them). With ``keep`` the
+    rows are kept in a folder, and items that are there are not embedded again.
 
-    >>> X = dial.embed(["a cat", "a dog"], "models/words")  # doctest: +SKIP
+    >>> X = dial.embed(["a cat", "a dog"], "models/minilm")  # doctest: +SKIP
+    >>> X = dial.embed(sorted(Path("photos").glob("*.jpg")), "models/dino.onnx")  # doctest: +SKIP
     """
+    made_by, kept = Path(model), None if keep is None else Path(keep)
     with reporting(progress) as report:
-        made = _dial.embed(list(texts), Path(model), None if keep is None else Path(keep), report)
+        if isinstance(items, np.ndarray) and items.ndim in (3, 4):
+            made = _dial.embed_pixels(_pixels(items), made_by, kept, report)
+        else:
+            listed = list(items)
+            if listed and all(isinstance(item, os.PathLike) for item in listed):
+                made = _dial.embed_files(listed, made_by, kept, report)
+            else:
+                made = _dial.embed([_text(item) for item in listed], made_by, kept, report)
     return np.asarray(made, dtype=np.float32)
+
+
+def _text(item: Any) -> str:
+    if isinstance(item, str):
+        return str(item)
+    what = f"embed: an item of type {type(item).__name__}"
+    raise InputError(f"{what}. Give texts (str), picture files (pathlib.Path), or one array of pictures.", "U1", "usage")
+
+
+def _pixels(items: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """Pictures with three colours each."""
+    if items.dtype != np.uint8 or items.ndim == 4 and items.shape[3] != 3:
+        what = f"embed: an array of {items.dtype} and shape {items.shape}"
+        raise InputError(f"{what}. Give pictures as bytes (uint8): n x height x width, or n x height x width x 3.", "I3", "input")
+    return items if items.ndim == 4 else np.repeat(items[..., None], 3, axis=3)

@@ -1,5 +1,6 @@
-"""Embeddings of texts by real word vectors, compared with NumPy on the tokens of the tokenizers package."""
+"""Embeddings by real word vectors, compared with NumPy on the tokens of the tokenizers package; and by two small networks."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import dial
 import numpy as np
 import pytest
 
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "golden"
 SOURCE = Path(os.environ.get("DIAL_WORDLLAMA", "nowhere"))
 TEXTS = ["the cat purrs", "a kitten sleeps on the sofa", "The engine needs new brakes!", "größe 日本語 🙂", "", "a" * 40_000]
 
@@ -81,6 +83,53 @@ def test_a_function_embeds_too(tmp_path: Path) -> None:
         dial.read(tmp_path / "words.txt", embed=lambda texts: np.zeros((2, 2)))
     with pytest.raises(dial.DialError, match="neither texts nor pictures"):
         dial.read("builtin:moons:30", embed=lambda items: np.zeros((30, 2)))
+
+
+def golden(name: str) -> np.ndarray:
+    return np.array(json.loads((FIXTURES / "networks.json").read_text())[name])
+
+
+def drawn() -> list[np.ndarray]:
+    """The pictures of the fixtures."""
+    shown = json.loads((FIXTURES / "networks.json").read_text())["pictures"]
+    pixels = [np.frombuffer(bytes.fromhex(one["rgb"]), dtype=np.uint8) for one in shown]
+    return [flat.reshape(one["height"], one["width"], 3) for flat, one in zip(pixels, shown, strict=True)]
+
+
+def test_networks_embed_texts(tmp_path: Path) -> None:
+    texts = json.loads((FIXTURES / "networks.json").read_text())["texts"]
+    model = FIXTURES / "networks" / "texts"
+    np.testing.assert_allclose(dial.embed(texts, model), golden("text_mean"), atol=1e-6)
+    kept = dial.embed(iter(texts), model / "model.onnx", keep=tmp_path / "kept")
+    np.testing.assert_allclose(kept, golden("text_mean"), atol=1e-6)
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    with pytest.raises(dial.DialError, match="embeds texts, and these items are pictures"):
+        dial.embed(np.zeros((2, 9, 9), dtype=np.uint8), model)
+
+
+def test_networks_embed_pictures(tmp_path: Path) -> None:
+    model = FIXTURES / "networks" / "pictures" / "model.onnx"
+    for picture, expected in zip(drawn(), golden("picture_cls"), strict=True):
+        np.testing.assert_allclose(dial.embed(picture[None], model)[0], expected, atol=1e-6)
+    image = pytest.importorskip("PIL.Image")
+    files = [tmp_path / f"{row}.png" for row in range(3)]
+    for file, picture in zip(files, drawn(), strict=True):
+        # EXIF says how a picture is to be turned: 6 is a quarter to the right, so it lies a quarter to the left.
+        exif = image.Exif()
+        exif[0x0112] = 6
+        image.fromarray(np.rot90(picture)).save(file, exif=exif)
+    np.testing.assert_allclose(dial.embed(files, model), golden("picture_cls"), atol=1e-6)
+    pool = dial.read(tmp_path, embed=model)
+    np.testing.assert_allclose(pool.X, golden("picture_cls"), atol=1e-6)
+    grey = np.arange(2 * 20 * 16, dtype=np.uint8).reshape(2, 20, 16)
+    np.testing.assert_array_equal(dial.embed(grey, model), dial.embed(np.repeat(grey[..., None], 3, axis=3), model))
+    for wrong in (np.zeros((2, 9, 9)), np.zeros((2, 9, 9, 4), dtype=np.uint8)):
+        with pytest.raises(dial.DialError, match="Give pictures as bytes"):
+            dial.embed(wrong, model)
+    with pytest.raises(dial.DialError, match="an item of type int"):
+        dial.embed([1, 2], model)  # type: ignore[list-item]
+    with pytest.raises(dial.DialError, match="no such file"):
+        dial.embed([tmp_path / "nowhere.png"], model)
 
 
 def test_what_is_no_model_is_said(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ mod _dial {
     #[pymodule_export]
     use crate::pieces::{Field, choose, classify, knn, knn_graph, propagate, weighted};
     #[pymodule_export]
-    use crate::pools::{embed, read_pool};
+    use crate::pools::{embed, embed_files, embed_pixels, read_pool};
     #[pymodule_export]
     use crate::simulate::simulate;
 

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use dial_data::{BUILTIN_SEED, Beside, Buffer, Embed, Kind, ReadOptions, Show, pool_name};
-use numpy::{PyArray1, PyArrayMethods};
+use dial_data::media::images::Bitmap;
+use dial_data::{BUILTIN_SEED, Beside, Buffer, Embed, Kind, Matrix, ReadOptions, Show, pool_name};
+use numpy::ndarray::ArrayView3;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray4};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -100,14 +102,63 @@ pub fn embed<'py>(
     keep: Option<PathBuf>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let how = Embed {
-        beside: Beside::None,
-        kept: keep,
-        ..Embed::new(model)
-    };
+    let how = alone(model, keep);
     let made = run(py, progress, |control| {
         Ok(dial_data::embed::embed(&texts, &how, control)?)
     })?;
+    rows(py, made)
+}
+
+/// Embeddings of picture files by a model, a row for each; kept in a folder, if one is named.
+#[pyfunction]
+#[pyo3(signature = (files, model, keep=None, progress=None) -> "object")]
+pub fn embed_files<'py>(
+    py: Python<'py>,
+    files: Vec<PathBuf>,
+    model: PathBuf,
+    keep: Option<PathBuf>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let how = alone(model, keep);
+    let made = run(py, progress, |control| {
+        Ok(dial_data::embed::embed_files(&files, &how, control)?)
+    })?;
+    rows(py, made)
+}
+
+/// Embeddings of pictures by a model, a row for each, from an array of pictures x height x width x 3 of bytes.
+#[pyfunction]
+#[pyo3(signature = (pixels, model, keep=None, progress=None) -> "object")]
+pub fn embed_pixels<'py>(
+    py: Python<'py>,
+    pixels: PyReadonlyArray4<'py, u8>,
+    model: PathBuf,
+    keep: Option<PathBuf>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (_, height, width, _) = pixels.as_array().dim();
+    let bitmap = |pixels: ArrayView3<'_, u8>| Bitmap {
+        height: height as u32,
+        width: width as u32,
+        rgb: pixels.iter().copied().collect(),
+    };
+    let bitmaps: Vec<Bitmap> = pixels.as_array().outer_iter().map(bitmap).collect();
+    let how = alone(model, keep);
+    let made = run(py, progress, |control| {
+        Ok(dial_data::embed::embed_bitmaps(&bitmaps, &how, control)?)
+    })?;
+    rows(py, made)
+}
+
+fn alone(model: PathBuf, kept: Option<PathBuf>) -> Embed {
+    Embed {
+        beside: Beside::None,
+        kept,
+        ..Embed::new(model)
+    }
+}
+
+fn rows(py: Python<'_>, made: Matrix) -> PyResult<Bound<'_, PyAny>> {
     let Buffer::F32(values) = made.values else {
         unreachable!("embeddings are 32-bit floats");
     };

@@ -119,7 +119,7 @@ pub enum Verb {
     Sessions(SessionsArgs),
     /// Build the similarity graph and save it
     Graph(Graph),
-    /// Write the features that a model makes of texts to a file
+    /// Write the features that a model makes of texts or pictures to a file
     Embed(EmbedArgs),
     /// Compute one column of the propagation: how far a label at one item reaches
     Propagate(Propagate),

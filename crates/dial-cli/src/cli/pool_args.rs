@@ -35,9 +35,10 @@ pub struct ReadArgs {
         long,
         value_name = "MODEL",
         conflicts_with = "features",
-        help = "Folder of a model that makes the features of texts",
-        long_help = "Folder of a model that makes the features of texts: static word vectors (tokenizer.json and model.safetensors, as model2vec \
-            saves them). Features of words stand beside the embeddings; MODEL+none leaves them out. Embeddings are kept in NAME.embeddings"
+        help = "Model that makes the features of texts or pictures",
+        long_help = "Model that makes the features of texts or pictures: an ONNX file or its folder, or for texts a folder of static word \
+            vectors (tokenizer.json and model.safetensors, as model2vec saves them). Features of words stand beside the embeddings of \
+            texts; MODEL+none leaves them out. Embeddings are kept in NAME.embeddings"
     )]
     pub embed: Option<Embed>,
     /// Where embeddings are kept, if not beside the pool's name in this folder.

@@ -1,10 +1,10 @@
-//! `dial embed`: the features that a model makes of texts, written to a file for other programs and later runs.
+//! `dial embed`: the features that a model makes of texts or pictures, written to a file for other programs and later runs.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use dial_data::write::{Saved, SavedData, write_npz};
-use dial_data::{BUILTIN_SEED, Buffer};
+use dial_data::{BUILTIN_SEED, Buffer, Show};
 use serde_json::json;
 
 use crate::cli::pool_args::PoolArgs;
@@ -29,7 +29,7 @@ pub struct EmbedArgs {
 /// Runs the command.
 pub fn run(args: &EmbedArgs, output: &Output) -> Result<(), Failure> {
     let Some(embed) = &args.pool.how.embed else {
-        let next = "Name the folder of a model: dial embed POOL --embed MODEL --out features.npz.";
+        let next = "Name a model: dial embed POOL --embed MODEL --out features.npz.";
         return Err(Failure::settings(format!("--embed is missing. {next}")));
     };
     if args.out.extension().is_none_or(|ending| ending != "npz") {
@@ -58,8 +58,13 @@ pub fn run(args: &EmbedArgs, output: &Output) -> Result<(), Failure> {
     }
     write_npz(&args.out, &arrays)?;
     let file = args.out.display().to_string();
+    // What stands beside the embeddings is for texts.
+    let by = match pool.show {
+        Show::Texts(_) => embed.to_string(),
+        _ => embed.model.display().to_string(),
+    };
     let text = format!(
-        "{}: {} of {} columns by {embed}\nwrote {file}; use it with --features {file}\n",
+        "{}: {} of {} columns by {by}\nwrote {file}; use it with --features {file}\n",
         pool.name,
         count(pool.matrix.n, "row", "rows"),
         pool.matrix.dim,

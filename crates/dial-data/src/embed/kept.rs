@@ -7,7 +7,8 @@
 //!                              SHA-256 over both
 //! ```
 //!
-//! Rows are appended a chunk at a time, so a run that is killed loses its last chunk at most. A row that a kill cut short
+//! Rows are appended a chunk at a time, so a run that is killed loses its last chunk at most (16 items per thread where a
+//! network makes them). A row that a kill cut short
 //! or that a disk damaged fails its check: it and what follows it are cut off and embedded again. Only one process at a
 //! time writes; another one reads what is there and keeps nothing. The file is a cache: nothing breaks where it is deleted
 //! or cannot be written.
@@ -21,8 +22,9 @@ use dial::Control;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::word_vectors::WordVectors;
-use super::{Embed, Embedded, model_folder};
+use super::items::{Errors, Items, Key};
+use super::model::Model;
+use super::{Embed, Embedded};
 use crate::error::Fault;
 use crate::pool::matrix::{Buffer, Matrix};
 
@@ -31,38 +33,47 @@ const VERSION: u32 = 1;
 const HEADER_BYTES: u64 = 16;
 const KEY_BYTES: usize = 32;
 const CHECK_BYTES: usize = 8;
-/// Items that are embedded, then kept, at a time.
-const ITEMS_PER_CHUNK: usize = 4096;
 /// The longest row that is believed.
-const MAX_DIM: usize = 1 << 16;
+pub(super) const MAX_DIM: usize = 1 << 16;
 
-type Key = [u8; KEY_BYTES];
-
-/// The embeddings of texts: those that are kept, and the others by the model.
+/// The embeddings of items: those that are kept, and the others by the model.
 pub(super) fn embedded(
-    texts: &[String],
+    items: Items<'_>,
     embed: &Embed,
     control: &Control,
 ) -> Result<Embedded, Fault> {
-    let keys: Vec<Key> = texts
-        .par_iter()
-        .map(|text| Sha256::digest(text).into())
+    // What cannot be read has an error and the key of nothing.
+    let found: Vec<_> = (0..items.count())
+        .into_par_iter()
+        .map(|item| items.key(item))
         .collect();
+    let mut errors: Errors = found
+        .iter()
+        .map(|key| key.as_ref().err().cloned())
+        .collect();
+    let keys: Vec<Key> = found
+        .into_iter()
+        .map(|key| key.unwrap_or([0; KEY_BYTES]))
+        .collect();
+    let embeddable = |rows: &Rows<'_>, errors: &Errors| -> Vec<usize> {
+        let missing = rows.missing().into_iter();
+        missing.filter(|&item| errors[item].is_none()).collect()
+    };
     // A project whose embeddings are complete needs its model no more.
     if let (Some(folder), Some(fingerprint)) = (&embed.kept, &embed.fingerprint)
         && let Some(dim) = RowFile::dim(folder, fingerprint)
     {
         let mut rows = Rows::new(&keys, dim);
         RowFile::open(folder, fingerprint, dim, &mut rows);
-        if rows.missing().is_empty() {
-            return Ok(rows.embedded(fingerprint.clone()));
+        if embeddable(&rows, &errors).is_empty() {
+            return Ok(rows.embedded(fingerprint.clone(), errors));
         }
     }
-    let files = model_folder::read(&embed.model)?;
+    let model = Model::open(&embed.model, items)?;
     if let Some(before) = embed
         .fingerprint
         .as_ref()
-        .filter(|before| **before != files.fingerprint)
+        .filter(|before| **before != model.fingerprint)
     {
         let what = format!(
             "this is another model than the one the project was made with ({})",
@@ -71,31 +82,42 @@ pub(super) fn embedded(
         let next = "Put that model back, or give this one with dial pool --embed, which builds the graph again and keeps the labels.";
         return Err(Fault::format(what, next));
     }
-    let model = WordVectors::new(&files)?;
     let mut rows = Rows::new(&keys, model.dim);
     let mut file = embed
         .kept
         .as_ref()
-        .map(|folder| RowFile::open(folder, &files.fingerprint, model.dim, &mut rows));
-    let missing = rows.missing();
-    control.start("embedding texts", missing.len());
-    for chunk in missing.chunks(ITEMS_PER_CHUNK) {
-        let chosen: Vec<&str> = chunk.iter().map(|&item| texts[item].as_str()).collect();
-        let values = model.rows(&chosen, control)?;
-        for (&item, row) in chunk.iter().zip(values.chunks(model.dim)) {
-            rows.set(&keys[item], row);
+        .map(|folder| RowFile::open(folder, &model.fingerprint, model.dim, &mut rows));
+    let missing = embeddable(&rows, &errors);
+    control.start(&format!("embedding {}", items.word()), missing.len());
+    for chunk in missing.chunks(model.items_per_chunk()) {
+        let (values, wrong) = model.rows(items, chunk, control)?;
+        let made: Vec<(&Key, &[f32])> = chunk
+            .iter()
+            .zip(values.chunks(model.dim))
+            .zip(&wrong)
+            .filter(|(_, error)| error.is_none())
+            .map(|((&item, row), _)| (&keys[item], row))
+            .collect();
+        for (key, row) in &made {
+            rows.set(key, row);
         }
         if let Some(file) = &mut file {
-            file.append(
-                chunk
-                    .iter()
-                    .map(|&item| &keys[item])
-                    .zip(values.chunks(model.dim)),
-            );
+            file.append(made.into_iter());
+        }
+        for (&item, error) in chunk.iter().zip(wrong) {
+            errors[item] = error;
         }
     }
     control.finish();
-    let mut embedded = rows.embedded(files.fingerprint);
+    // An item with the content of another one that cannot be read cannot be read either.
+    for item in 0..items.count() {
+        if errors[item].is_none() && !rows.known[item] {
+            errors[item] = rows
+                .first_with(&keys[item])
+                .and_then(|first| errors[first].clone());
+        }
+    }
+    let mut embedded = rows.embedded(model.fingerprint, errors);
     embedded.notes.extend(file.and_then(|file| file.trouble));
     Ok(embedded)
 }
@@ -150,7 +172,12 @@ impl<'a> Rows<'a> {
             .collect()
     }
 
-    fn embedded(self, fingerprint: String) -> Embedded {
+    /// The first item with a key.
+    fn first_with(&self, key: &Key) -> Option<usize> {
+        self.items.get(key)?.first().copied()
+    }
+
+    fn embedded(self, fingerprint: String, errors: Errors) -> Embedded {
         let matrix = Matrix {
             values: Buffer::F32(self.values),
             n: self.keys.len(),
@@ -159,6 +186,7 @@ impl<'a> Rows<'a> {
         Embedded {
             matrix,
             fingerprint,
+            errors,
             notes: Vec::new(),
         }
     }

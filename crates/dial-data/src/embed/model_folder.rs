@@ -1,4 +1,7 @@
 //! The files of a model: which of a folder are read, and the fingerprint of what they hold.
+//!
+//! A network is an ONNX file: the one named, `model.onnx` or the only one of a folder or of its sub-folder `onnx`, as they
+//! are published. A folder without one holds word vectors.
 
 use std::path::{Path, PathBuf};
 
@@ -17,14 +20,34 @@ pub(super) struct ModelFiles {
     pub fingerprint: String,
 }
 
-const NEXT: &str = "Name the folder of a model of static word vectors: one with tokenizer.json and model.safetensors, as model2vec and \
-     sentence-transformers save them.";
+/// What a path holds.
+pub(super) enum Found {
+    /// The folder of a model of word vectors.
+    Words(PathBuf),
+    /// An ONNX file.
+    Network(PathBuf),
+}
+
+/// What lies at a path.
+pub(super) fn find(path: &Path) -> Result<Found, Fault> {
+    if path.is_file() && path.extension().is_some_and(|ending| ending == "onnx") {
+        return Ok(Found::Network(path.to_path_buf()));
+    }
+    for folder in [path.to_path_buf(), path.join("onnx")] {
+        if let Some(file) = only_file(&folder, "onnx", "model.onnx")? {
+            return Ok(Found::Network(file));
+        }
+    }
+    inner(path).map(Found::Words)
+}
+
+const NEXT: &str = "Name an ONNX file or its folder, or the folder of a model of static word vectors: one with tokenizer.json and model.safetensors, as \
+     model2vec and sentence-transformers save them.";
 
 /// Reads the files of a model.
 pub(super) fn read(folder: &Path) -> Result<ModelFiles, Fault> {
-    let folder = inner(folder)?;
     let tokenizer = read_one(&folder.join("tokenizer.json"))?;
-    let vectors = read_one(&vectors_file(&folder)?)?;
+    let vectors = read_one(&vectors_file(folder)?)?;
     let mut sum = Sha256::new();
     for bytes in [&tokenizer, &vectors] {
         sum.update((bytes.len() as u64).to_le_bytes());
@@ -56,27 +79,32 @@ fn inner(folder: &Path) -> Result<PathBuf, Fault> {
 
 /// `model.safetensors`, or the only file of that kind.
 fn vectors_file(folder: &Path) -> Result<PathBuf, Fault> {
-    let usual = folder.join("model.safetensors");
-    if usual.is_file() {
-        return Ok(usual);
+    only_file(folder, "safetensors", "model.safetensors")?
+        .ok_or_else(|| Fault::format("there is no .safetensors file in this folder", NEXT))
+}
+
+/// The file of a folder that is called as usual, or the only one with this ending.
+fn only_file(folder: &Path, ending: &str, usual: &str) -> Result<Option<PathBuf>, Fault> {
+    let named = folder.join(usual);
+    if named.is_file() {
+        return Ok(Some(named));
+    }
+    if !folder.is_dir() {
+        return Ok(None);
     }
     let entries = std::fs::read_dir(folder).map_err(|error| Fault::io(&error, "reading"))?;
     let mut found: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|ending| ending == "safetensors")
-        })
+        .filter(|path| path.extension().is_some_and(|found| found == ending))
         .collect();
-    match (found.pop(), found.len()) {
-        (Some(only), 0) => Ok(only),
-        (None, _) => Err(Fault::format(
-            "there is no .safetensors file in this folder",
-            NEXT,
-        )),
-        (Some(_), _) => Err(Fault::format(
-            "there are several .safetensors files and none is called model.safetensors",
-            "Call the one with the word vectors model.safetensors.",
+    match found.len() {
+        0 | 1 => Ok(found.pop()),
+        _ => Err(Fault::format(
+            format!("there are several .{ending} files and none is called {usual}"),
+            match ending {
+                "onnx" => format!("Name the file to use, or call it {usual}."),
+                _ => format!("Call the one to use {usual}."),
+            },
         )),
     }
 }

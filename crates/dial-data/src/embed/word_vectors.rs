@@ -222,7 +222,7 @@ fn unknown_token(tokenizer: &[u8]) -> Option<Unknown> {
 }
 
 /// As much of a text as counts.
-fn beginning(text: &str) -> &str {
+pub(super) fn beginning(text: &str) -> &str {
     let end = (0..=MAX_TEXT_BYTES.min(text.len()))
         .rev()
         .find(|&end| text.is_char_boundary(end));

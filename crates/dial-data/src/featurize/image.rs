@@ -63,7 +63,7 @@ pub(crate) fn describe(
 }
 
 /// The pictures without an error, if there are others that may be left out.
-fn readable(
+pub(crate) fn readable(
     names: &[String],
     errors: Vec<Option<Error>>,
     options: &ReadOptions,
@@ -154,8 +154,8 @@ pub(crate) fn describe_rows(
 
 fn note(dim: usize, what: &str) -> String {
     format!(
-        "features are {dim} principal components of {what} of the pictures; embeddings of a model (--features) \
-         usually do better"
+        "features are {dim} principal components of {what} of the pictures; a network for pictures (--embed) or embeddings \
+         (--features) usually do better"
     )
 }
 

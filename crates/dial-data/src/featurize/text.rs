@@ -66,8 +66,8 @@ pub(crate) fn describe(texts: &[String], control: &Control) -> Result<Described,
 
 fn notes(texts: &[String], apart: usize) -> Vec<String> {
     let mut notes = vec![
-        "features were made from the words of the texts; a model of word vectors (--embed) or embeddings (--features) tell \
-         texts apart better"
+        "features were made from the words of the texts; a model (--embed) or embeddings (--features) tell texts apart \
+         better"
             .to_string(),
     ];
     if apart > 1 && apart == texts.len() {

@@ -2,6 +2,8 @@
 
 pub(crate) mod resample;
 pub mod images;
+#[cfg(feature = "onnx")]
+pub(crate) mod filter;
 pub(crate) mod likeness;
 pub mod inside;
 pub(crate) mod image_list;

@@ -264,12 +264,12 @@ fn finish(
     if options.embed.is_some() {
         embeddable(&draft, options).map_err(|fault| fault.at(place))?;
     }
-    if options.embed.is_some() || options.without_features && !draft.show.by_numbers() {
+    if (options.embed.is_some() || options.without_features) && !draft.show.by_numbers() {
         // Built-in texts come with features of their own.
         draft.matrix = None;
     }
     let mut matrix = match draft.matrix.take() {
-        Some(matrix) if options.describe => {
+        Some(matrix) if options.describe || options.embed.is_some() => {
             redescribed(&mut draft, matrix, place, options, control)?
         }
         Some(matrix) => matrix,
@@ -328,15 +328,19 @@ fn finish(
     })
 }
 
-/// Refuses a model for items that have no texts, or that have features already.
+/// Refuses a model for items that are neither texts nor pictures, or that have features already.
 fn embeddable(draft: &Draft, options: &ReadOptions) -> Result<(), Fault> {
     let text = match &draft.show {
         _ if options.features_file.is_some() => {
             "--embed and --features both say what the features are: give one of them."
         }
-        Show::Texts(_) => return Ok(()),
-        _ => {
-            "--embed is for texts, and these items are none. Of a table, name the column of the texts with --text-column."
+        _ if options.describe => {
+            "--embed and --describe both say what the features are: give one of them."
+        }
+        Show::Texts(_) | Show::Images(_) | Show::Picture(_) => return Ok(()),
+        Show::Numbers(_) | Show::Scene(_) => {
+            "--embed is for texts and pictures, and these items are neither. Of a table, name the column of the texts with \
+             --text-column, or that of the pictures with --image-column."
         }
     };
     Err(Fault::Setting(text.into()))
@@ -381,7 +385,7 @@ fn described(
             match &options.embed {
                 Some(how) => {
                     let (described, fingerprint) = embed::describe(texts, how, control)
-                        .map_err(|fault| fault.at(how.model.display().to_string()))?;
+                        .map_err(|fault| by_model(fault, how, place))?;
                     draft.model = Some(fingerprint);
                     described
                 }
@@ -395,7 +399,16 @@ fn described(
                 false => format!("{}: {file}", draft.row_in_words(row)),
             };
             let names: Vec<String> = images.files.iter().enumerate().map(listed).collect();
-            image::describe(images, &names, options, control).map_err(here)?
+            match &options.embed {
+                Some(how) => {
+                    let made = embed::describe_files(images, &names, how, options, control);
+                    let (described, fingerprint) =
+                        made.map_err(|fault| by_model(fault, how, place))?;
+                    draft.model = Some(fingerprint);
+                    described
+                }
+                None => image::describe(images, &names, options, control).map_err(here)?,
+            }
         }
         Show::Numbers(_) | Show::Picture(_) | Show::Scene(_) => {
             unreachable!("what is shown by numbers has come with them")
@@ -409,7 +422,15 @@ fn described(
     Ok(described.matrix)
 }
 
-/// Descriptors in place of the pixels of grey pictures, which are kept for showing.
+/// The place of a fault while a model embedded: the pool where its pictures are at fault, else the model.
+fn by_model(fault: Fault, how: &Embed, place: &str) -> Error {
+    match fault {
+        Fault::Pictures { .. } => fault.at(place),
+        fault => fault.at(how.model.display().to_string()),
+    }
+}
+
+/// Descriptors or embeddings in place of the pixels of grey pictures, which are kept for showing.
 fn redescribed(
     draft: &mut Draft,
     mut pixels: Matrix,
@@ -432,7 +453,15 @@ fn redescribed(
         }
     };
     drop_nonfinite(draft, &mut pixels, options).map_err(here)?;
-    let described = image::describe_rows(&pixels, picture, control).map_err(here)?;
+    let described = match &options.embed {
+        Some(how) => {
+            let made = embed::describe_rows(&pixels, picture, how, control);
+            let (described, fingerprint) = made.map_err(|fault| by_model(fault, how, place))?;
+            draft.model = Some(fingerprint);
+            described
+        }
+        None => image::describe_rows(&pixels, picture, control).map_err(here)?,
+    };
     draft.notes.extend(described.notes);
     draft.original = Some(pixels);
     Ok(described.matrix)
