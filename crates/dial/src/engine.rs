@@ -27,6 +27,7 @@ use crate::knn::Neighbours;
 use crate::knn::approximate::{Effort, Found, Search};
 use crate::knn::row_source::Rows;
 use crate::labels::events::Change;
+use crate::opinion::components::Components;
 use crate::policy::Policy;
 use crate::propagation::certified::{Certified, Precision};
 use crate::propagation::heat::Heat;
@@ -56,6 +57,8 @@ pub struct Engine<'a> {
     pub askable: Option<Arc<Vec<bool>>>,
     /// How many columns stay in memory, so that taking a label back needs no solves.
     pub columns_kept: usize,
+    /// The features in few coordinates, for a second opinion ([`Engine::with_features`]).
+    pub components: Option<Arc<Components>>,
 }
 
 /// The neighbours of every row of a pool, exact or approximate as the configuration says.
@@ -214,6 +217,7 @@ impl<'a> Engine<'a> {
             acquisition: Arc::new(Score::default()),
             askable: None,
             columns_kept: COLUMNS_KEPT,
+            components: None,
         }
     }
 
@@ -233,6 +237,27 @@ impl<'a> Engine<'a> {
     /// The same, asking for these nodes only.
     pub fn asking_only(self, askable: Option<Arc<Vec<bool>>>) -> Engine<'a> {
         Engine { askable, ..self }
+    }
+
+    /// The same with a second opinion from the features ([`crate::opinion`]): where calibration is on they have a say in classes,
+    /// probabilities and the questions of `auto`. On features that are the same in all rows, the same as before.
+    ///
+    /// # Errors
+    /// Features of another pool, cancelled.
+    pub fn with_features(self, features: Features<'_>, control: &Control) -> Result<Engine<'a>> {
+        let n = self.propagation.n();
+        if features.n() != n {
+            let text = format!(
+                "{} rows of features for {n} items. Give those of the same pool.",
+                features.n()
+            );
+            return Err(Error::Shape(text));
+        }
+        let components = Components::of(features, self.config.metric, control)?;
+        Ok(Engine {
+            components: components.map(Arc::new),
+            ..self
+        })
     }
 
     /// The same under another seed.

@@ -40,6 +40,7 @@ pub mod knn;
 pub mod graph;
 pub mod linalg;
 pub mod propagation;
+pub mod opinion;
 pub mod belief;
 pub mod labels;
 pub mod classifiers;

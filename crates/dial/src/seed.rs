@@ -32,6 +32,8 @@ pub enum Purpose {
     // 11 was random signs.
     /// Nodes on which accuracy is estimated.
     Sample = 12,
+    /// The first block of the search for principal components.
+    Components = 13,
     /// Everything a caller of the library wants for itself.
     User = 6,
 }

@@ -46,7 +46,7 @@ fn reader(golden: &Arrays, case: &str, field: &DirichletField) -> Readout {
     {
         labels[class].push((node, weight));
     }
-    Readout::calibrated(field, &labels, 1.0)
+    Readout::calibrated(field, &labels, 1.0, None)
 }
 
 fn all(field: &DirichletField) -> impl Iterator<Item = NodeId> {

@@ -36,6 +36,8 @@ pub struct Contestant {
     pub judge: Option<String>,
     /// Questions asked at once; that of the arena where absent.
     pub batch: Option<usize>,
+    /// Whether it has a second opinion from the features.
+    pub features: bool,
 }
 
 /// The name, the method and what deviates from the maximum policy, prior 1, τ = 0.1 and no judge.
@@ -130,7 +132,7 @@ impl Contestant {
             Calibration::Off => "plain",
             Calibration::On => "even",
         };
-        json!({
+        let mut settings = json!({
             "method": self.method,
             "policy": self.config.policy.to_string(),
             "prior": self.config.prior.to_string(),
@@ -139,7 +141,12 @@ impl Contestant {
             "reading": reading,
             "judge": self.judge().map(|model| model.to_string()),
             "batch": self.batch.unwrap_or(batch),
-        })
+        });
+        // Results of contestants without it keep their names.
+        if self.features {
+            settings["features"] = true.into();
+        }
+        settings
     }
 }
 
@@ -162,7 +169,7 @@ impl FromStr for Contestant {
             .map(|one| one.name.as_str())
             .collect();
         Err(format!(
-            "use some of {}, or METHOD:prior=P:tau=T:weights=NAME:calibration=NAME:policy=NAME:judge=MODEL:batch=N",
+            "use some of {}, or METHOD:prior=P:tau=T:weights=NAME:calibration=NAME:features=on:policy=NAME:judge=MODEL:batch=N",
             names.join(", ")
         ))
     }
@@ -192,7 +199,7 @@ fn read(word: &str) -> Result<Contestant, String> {
         prior: Some(Prior::Constant(1.0)),
         ..Choices::default()
     };
-    let (mut judge, mut batch) = (None, None);
+    let (mut judge, mut batch, mut features) = (None, None, false);
     for part in parts {
         let wrong = |why: String| format!("{word:?}: {part:?}: {why}");
         match part.split_once('=') {
@@ -207,9 +214,11 @@ fn read(word: &str) -> Result<Contestant, String> {
                 batch =
                     Some(count.ok_or_else(|| wrong("use a whole number of at least 1".into()))?);
             }
+            Some(("features", "on")) => features = true,
             _ => {
                 return Err(wrong(
-                    "use policy=, prior=, tau=, weights=, calibration=, judge= or batch=".into(),
+                    "use policy=, prior=, tau=, weights=, calibration=, features=on, judge= or batch="
+                        .into(),
                 ));
             }
         }
@@ -223,6 +232,7 @@ fn read(word: &str) -> Result<Contestant, String> {
         config,
         judge,
         batch,
+        features,
     })
 }
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use dial::classifiers::Classifier;
 use dial::simulate::{Plan, Record, trial};
-use dial::{Choices, Config, Control, Engine};
+use dial::{Choices, Config, Control, Engine, Features};
 use dial_baselines::methods::Workbench;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -177,7 +177,7 @@ pub fn play(
             }
         };
         shared_by_weights[place]
-            .player(contestant, config, &quiet)
+            .player(contestant, config, features, &quiet)
             .map(Some)
     };
     let players: Vec<Option<Player<'_>>> = settings
@@ -232,6 +232,7 @@ impl<'a> SharedWork<'a> {
         &mut self,
         contestant: &Contestant,
         config: Config,
+        features: Features<'_>,
         control: &Control,
     ) -> Result<Player<'a>, LabError> {
         let (engine, columns) = self.engine(&config, control)?;
@@ -244,11 +245,15 @@ impl<'a> SharedWork<'a> {
         let judge = contestant
             .judge()
             .map(|model| self.bench.model(model, control));
+        let engine = Engine {
+            config,
+            columns_kept: 0,
+            ..engine.asking_by(acquisition)
+        };
         Ok(Player {
-            engine: Engine {
-                config,
-                columns_kept: 0,
-                ..engine.asking_by(acquisition)
+            engine: match contestant.features {
+                true => engine.with_features(features, control)?,
+                false => engine,
             },
             columns,
             judges: judge

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! score(x) = D(x) √S(x)
-//! D(x) = (1 - (α₁ - α₂)/β) / (β + 1)          doubt: the two largest α are close, or there is little evidence
+//! D(x) = (1 - (p₁ - p₂)) / (β + 1)            doubt: the two largest probabilities are close, or there is little evidence
 //! S(x) = Σ_z G(x, z) D(z) / G(x, x)            coverage: the doubt that a label at x would speak to
 //! ```
 //!
-//! with the classes balanced (`class_balance`), as in the belief that `auto` ends with.
+//! p is the mean α/β with the classes balanced (`class_balance`), as in the belief that `auto` ends with; where there is a
+//! second opinion (`opinion`), the calibrated probabilities that graph and features state together (`calibration`).
 //!
 //! Why: a label at x with K(x, z) = k takes, in expectation over the belief at z, the share (k/(β + k))² off the Gini risk
 //! 1 - Σ p² of z (`field` has the closed form for the variance). So the value of a question is the risk it reaches, weighed by how
@@ -79,6 +80,21 @@ fn weigh<'b>(alpha: &[f64], weights: &[f64], prior: f64, even: &'b mut [f64]) ->
     even
 }
 
+/// D of every node from the means.
+fn doubts_of_means(field: &DirichletField, out: &mut [f64]) {
+    let weights = class_balance::weights(field, class_balance::AUTO_POWER);
+    let prior = field.prior_strength();
+    field.map(out, |alpha| {
+        let mut even = [0.0; MAX_STACK_CLASSES];
+        match alpha.len() {
+            count if count <= MAX_STACK_CLASSES => {
+                doubt(weigh(alpha, &weights, prior, &mut even[..count]))
+            }
+            count => doubt(weigh(alpha, &weights, prior, &mut vec![0.0; count])),
+        }
+    });
+}
+
 /// D: near 1 where nothing is known, near 0 where one class has all the evidence.
 fn doubt(alpha: &[f64]) -> f64 {
     let total = alpha.iter().fold(0.0, |sum, a| sum + a);
@@ -100,6 +116,10 @@ impl Acquisition for Auto<'_> {
     }
 
     fn assumes_answers(&self) -> bool {
+        true
+    }
+
+    fn wants_readout(&self) -> bool {
         true
     }
 
@@ -128,19 +148,10 @@ impl Acquisition for Auto<'_> {
     }
 
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
-        let (weights, prior) = (
-            class_balance::weights(now.field, class_balance::AUTO_POWER),
-            now.field.prior_strength(),
-        );
-        now.field.map(out, |alpha| {
-            let mut even = [0.0; MAX_STACK_CLASSES];
-            match alpha.len() {
-                count if count <= MAX_STACK_CLASSES => {
-                    doubt(weigh(alpha, &weights, prior, &mut even[..count]))
-                }
-                count => doubt(weigh(alpha, &weights, prior, &mut vec![0.0; count])),
-            }
-        });
+        match now.readout.filter(|readout| readout.has_opinion()) {
+            Some(readout) => readout.doubts(now.field, out),
+            None => doubts_of_means(now.field, out),
+        }
         let coverage = spread(&*self.propagation, out, &now.control())?;
         for (score, (coverage, diagonal)) in out
             .iter_mut()

@@ -17,6 +17,7 @@ pub mod auto;
 
 use serde::{Deserialize, Serialize};
 
+use crate::belief::calibration::Readout;
 use crate::belief::field::{DirichletField, Term, variance};
 use crate::control::Control;
 use crate::error::Result;
@@ -40,6 +41,8 @@ pub struct Situation<'a> {
     pub seed: u64,
     /// Number of nodes labelled so far.
     pub round: u64,
+    /// How classes and probabilities are read from the field, for acquisitions that want it, where the features have a say.
+    pub readout: Option<&'a Readout>,
     /// Stops what takes long; see [`Situation::control`].
     pub control: Option<&'a Control>,
 }
@@ -54,6 +57,7 @@ impl<'a> Situation<'a> {
             labels: &[],
             seed,
             round: 0,
+            readout: None,
             control: None,
         }
     }
@@ -69,6 +73,11 @@ impl<'a> Situation<'a> {
 pub trait Acquisition: Send + Sync {
     /// Writes the score of every node; larger means ask sooner. Must not depend on anything but the situation.
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()>;
+
+    /// Whether it looks at the probabilities that are stated ([`Situation::readout`]), which costs a fit to the labels.
+    fn wants_readout(&self) -> bool {
+        false
+    }
 
     /// The prior strength that suits it, where none is asked for.
     fn prior(&self) -> Option<f64> {

@@ -2,7 +2,6 @@
 //! would change. Classes are read as [`Session::prediction`] reads them.
 
 use super::Session;
-use crate::belief::calibration::Readout;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::session::question::Lookahead;
@@ -25,12 +24,12 @@ impl Session<'_> {
     /// As [`Session::tell`].
     pub fn lookahead(&mut self, item: &str, control: &Control) -> Result<Vec<Lookahead>> {
         let own = self.engine.items.node(item)?.index();
-        let before = Readout::classes(self.field(), self.engine.config.calibration);
+        let before = self.current_readout().classes(self.field());
         let mut answers = Vec::new();
         for class in self.classes().to_vec() {
             self.tell(item, class, control)?;
             let asked = self.ask_under(1, control);
-            let after = Readout::classes(self.field(), self.engine.config.calibration);
+            let after = self.current_readout().classes(self.field());
             self.labels.cut(self.labels.events().len() - 1);
             // What the session was before it can be again.
             self.follow(&Control::new())?;

@@ -25,6 +25,7 @@ use crate::error::{Error, Result};
 use crate::ids::{ClassId, Items, NodeId};
 use crate::labels::Labels;
 use crate::labels::events::{Change, Event};
+use crate::opinion::SecondOpinion;
 use crate::policy::Chooser;
 use crate::policy::leaderboard::Leaders;
 use crate::seed::{Purpose, Random};
@@ -46,6 +47,8 @@ pub struct Session<'a> {
     leaders: Option<Leaders>,
     /// Reads the field of the moment, made when first needed.
     readout: OnceLock<Readout>,
+    /// Second opinions of some states of the log: looking ahead goes back and forth between them.
+    opinions: Mutex<Vec<(OpinionKey, Arc<SecondOpinion>)>>,
     scratch: Mutex<Scratch>,
 }
 
@@ -55,6 +58,9 @@ struct Scratch {
     candidates: Vec<(NodeId, f64)>,
     weights: Vec<f64>,
 }
+
+/// What a second opinion depends on: the number of classes, and the labels in the order of the log.
+type OpinionKey = (usize, Vec<(NodeId, Vec<f64>)>);
 
 /// The annotator of events that name none.
 const NO_ANNOTATOR: &str = "";
@@ -113,6 +119,7 @@ impl<'a> Engine<'a> {
             order: Vec::new(),
             leaders: None,
             readout: OnceLock::new(),
+            opinions: Mutex::default(),
             scratch: Mutex::default(),
         };
         session.follow(control)?;
@@ -477,6 +484,7 @@ impl<'a> Session<'a> {
             self.engine.config.seed,
             self.round(),
         );
+        let wanted = self.engine.components.is_some() && self.engine.acquisition.wants_readout();
         Situation {
             field,
             labelled: &self.labelled,
@@ -484,6 +492,7 @@ impl<'a> Session<'a> {
             labels,
             seed,
             round,
+            readout: wanted.then(|| self.current_readout()),
             control: Some(control),
         }
     }

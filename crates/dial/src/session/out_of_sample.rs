@@ -4,7 +4,7 @@
 //! e_c(x) = Σ_j w_j e_c(x_j) / Σ_j w_j,     w_j = exp(-4 |x - x_j|² / |x - x_(k)|²),     j over the k nearest rows of the pool
 //! ```
 //!
-//! the harmonic value at a node that is joined to its neighbours by self-tuning weights (as in `graph`) and that they do not
+//! (and the same mean of ln q, `opinion`), the harmonic value at a node that is joined to its neighbours by self-tuning weights (as in `graph`) and that they do not
 //! see: the belief about the pool stays as it is. A row that the pool has already is read as that one: copies at distance 0
 //! count alone. The paper is silent about new points.
 //!
@@ -12,7 +12,7 @@
 
 use rayon::prelude::*;
 
-use crate::belief::field::{DirichletField, variance};
+use crate::belief::calibration::Heard;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::features::{Features, Metric};
@@ -99,33 +99,21 @@ impl View<'_> {
     /// # Panics
     /// If they were compared with a larger pool.
     pub fn about(&self, new: &Newcomers) -> Vec<Prediction> {
-        let (n, classes) = (new.nearest.len(), self.field.n_classes());
-        let mut field = DirichletField::new(n, classes, self.field.prior_strength());
-        for class in 0..classes {
-            let heard = self.field.plane(class);
-            let mean = |near: &Vec<(NodeId, f64)>| {
-                near.iter()
-                    .fold(0.0, |sum, (j, w)| sum + w * heard[j.index()])
-            };
-            field.set(class, &new.nearest.iter().map(mean).collect::<Vec<f64>>());
-        }
-        let one = |node: u32| {
-            let node = NodeId(node);
-            let evidence = self
-                .readout
-                .evidence(&field, node)
-                .iter()
-                .fold(0.0, |sum, evidence| sum + evidence);
+        let prior = self.field.prior_strength();
+        let one = |near: &Vec<(NodeId, f64)>| {
+            let at =
+                |&(node, weight): &(NodeId, f64)| (self.readout.heard(&self.field, node), weight);
+            let heard = Heard::mean(&near.iter().map(at).collect::<Vec<_>>());
             Prediction {
-                class: self.classes[self.readout.class(&field, node)],
-                probabilities: self.readout.probabilities(&field, node),
-                variance: variance(&self.readout.alpha(&field, node)),
-                evidence,
-                reached: evidence > 0.0,
+                class: self.classes[self.readout.class_of(&heard)],
+                probabilities: self.readout.probabilities_of(&heard, prior),
+                variance: self.readout.variance_of(&heard, prior),
+                evidence: heard.evidence(),
+                reached: heard.evidence() > 0.0,
                 error: None,
             }
         };
-        (0..n as u32).map(one).collect()
+        new.nearest.iter().map(one).collect()
     }
 }
 

@@ -1,17 +1,22 @@
 //! What a session believes: classes, probabilities and bounds, read from its field.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Session;
 use crate::belief::calibration::{Accuracy, Calibration, Readout};
-use crate::belief::field::{DirichletField, variance};
+use crate::belief::field::DirichletField;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
 use crate::linalg::local::Solving;
+use crate::opinion::{Labelled, SecondOpinion, fitted};
 use crate::session::question::Prediction;
 use crate::session::view::View;
+
+/// As many second opinions are kept: one for each answer that is looked ahead at, and that of now.
+const OPINIONS_KEPT: usize = 65;
 
 impl<'a> Session<'a> {
     /// What is believed about a node.
@@ -20,19 +25,13 @@ impl<'a> Session<'a> {
     /// If the pool has no such node, or fewer than two classes are known ([`Session::is_ready`]).
     pub fn prediction(&self, node: NodeId) -> Prediction {
         assert!(self.is_ready(), "fewer than two classes are known");
-        let (field, readout) = (
-            self.field(),
-            self.readout.get_or_init(|| self.readout(self.field())),
-        );
-        let alpha = readout.alpha(field, node);
+        let (field, readout) = (self.field(), self.current_readout());
+        let heard = readout.heard(field, node);
         Prediction {
-            class: self.classes()[readout.class(field, node)],
+            class: self.classes()[readout.class_of(&heard)],
             probabilities: readout.probabilities(field, node),
-            variance: variance(&alpha),
-            evidence: readout
-                .evidence(field, node)
-                .iter()
-                .fold(0.0, |sum, evidence| sum + evidence),
+            variance: readout.variance(field, node),
+            evidence: heard.evidence(),
             reached: self
                 .labelled
                 .iter()
@@ -49,8 +48,9 @@ impl<'a> Session<'a> {
         if !self.is_ready() {
             return Err(Error::TooFewClasses(self.classes().len()));
         }
-        let field = self.belief(control)?.into_owned();
-        let readout = self.readout(&field);
+        let belief = self.belief(control)?;
+        let readout = self.readout(&belief);
+        let field = belief.into_owned();
         let open = (0..)
             .map(NodeId)
             .zip(&self.open)
@@ -70,12 +70,64 @@ impl<'a> Session<'a> {
 
     /// Reads a belief about all nodes ([`Session::belief`]) as the configuration says.
     pub fn readout(&self, belief: &DirichletField) -> Readout {
+        if std::ptr::eq(belief, self.field()) {
+            return self.current_readout().clone();
+        }
+        self.make_readout(belief)
+    }
+
+    /// Reads the field of the moment.
+    pub(super) fn current_readout(&self) -> &Readout {
+        self.readout.get_or_init(|| self.make_readout(self.field()))
+    }
+
+    fn make_readout(&self, belief: &DirichletField) -> Readout {
         match self.engine.config.calibration {
             Calibration::Off => Readout::uncalibrated(belief.n_classes()),
-            Calibration::On => {
-                Readout::calibrated(belief, self.terms(), self.engine.propagation.source_value())
+            Calibration::On => Readout::calibrated(
+                belief,
+                self.terms(),
+                self.engine.propagation.source_value(),
+                self.opinion(),
+            ),
+        }
+    }
+
+    /// What the features say, where the engine has them and there is a label.
+    fn opinion(&self) -> Option<Arc<SecondOpinion>> {
+        let components = self.engine.components.as_ref()?;
+        let n_classes = self.terms().len();
+        let key = (n_classes, self.first_labels(fitted(self.order.len())));
+        let mut kept = self.opinions.lock().expect("no holder panics");
+        if let Some((_, opinion)) = kept.iter().find(|(other, _)| *other == key) {
+            return Some(Arc::clone(opinion));
+        }
+        let opinion = Arc::new(SecondOpinion::fit(components, &key.1, n_classes)?);
+        if kept.len() == OPINIONS_KEPT {
+            kept.remove(0);
+        }
+        kept.push((key, Arc::clone(&opinion)));
+        Some(opinion)
+    }
+
+    /// The first labelled nodes in the order of the log, with the shares of the classes.
+    fn first_labels(&self, count: usize) -> Vec<Labelled> {
+        let place: HashMap<NodeId, usize> = self.order[..count].iter().copied().zip(0..).collect();
+        let blank = |&node: &NodeId| (node, vec![0.0; self.terms().len()]);
+        let mut labels: Vec<Labelled> = self.order[..count].iter().map(blank).collect();
+        for (class, terms) in self.terms().iter().enumerate() {
+            for (node, weight) in terms {
+                if let Some(&place) = place.get(node) {
+                    labels[place].1[class] += weight;
+                }
             }
         }
+        labels.retain_mut(|(_, shares)| {
+            let total = shares.iter().fold(0.0, |sum, share| sum + share);
+            shares.iter_mut().for_each(|share| *share /= total);
+            total > 0.0
+        });
+        labels
     }
 
     /// The accuracy to expect on the items that may still be asked, with its interval; `None` if calibration is off, and while

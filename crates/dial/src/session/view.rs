@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::belief::calibration::{Accuracy, Readout};
-use crate::belief::field::{DirichletField, Term, variance};
+use crate::belief::field::{DirichletField, Term};
 use crate::blocks::NODES_PER_CHUNK;
 use crate::ids::{ClassId, NodeId};
 use crate::propagation::Propagation;
@@ -126,7 +126,6 @@ impl View<'_> {
     pub fn overview(&self) -> Overview {
         let one = |node: u32| {
             let (node, byte) = (NodeId(node), |share: f64| (255.0 * share).round() as u8);
-            let alpha = self.readout.alpha(&self.field, node);
             let evidence = self.evidence(node);
             let class = self.readout.class(&self.field, node);
             let probability = self.readout.probabilities(&self.field, node)[class];
@@ -134,7 +133,7 @@ impl View<'_> {
                 self.classes[class],
                 byte(probability),
                 byte(evidence / (1.0 + evidence)),
-                variance(&alpha),
+                self.readout.variance(&self.field, node),
             )
         };
         let found: Vec<_> = (0..self.n() as u32)
@@ -174,7 +173,7 @@ impl View<'_> {
         Prediction {
             class: self.class(node),
             probabilities: self.probabilities(node),
-            variance: variance(&self.alpha(node)),
+            variance: self.readout.variance(&self.field, node),
             evidence: self.evidence(node),
             reached: self
                 .labelled
