@@ -477,7 +477,7 @@ impl Exam {
             Show::Images(_) => (
                 "pictures are described by edges, light and colours alone",
                 "an image model also bring together pictures of the same things",
-                "--features FILE",
+                "--embed MODEL or --features FILE",
             ),
             Show::Picture(_) | Show::Numbers(_) | Show::Scene(_) => return,
         };
