@@ -66,9 +66,13 @@ fn case(name: &'static str) -> Case {
     {
         terms[class].push((node, weight));
         if labels.last().is_none_or(|(last, _)| *last != node) {
-            labels.push((node, vec![0.0; n_classes]));
+            labels.push((node, Vec::new()));
         }
-        labels.last_mut().expect("it was pushed").1[class] += weight;
+        labels
+            .last_mut()
+            .expect("it was pushed")
+            .1
+            .push((class, weight));
     }
     Case {
         components: Arc::new(components.unwrap()),

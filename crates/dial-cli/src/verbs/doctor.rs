@@ -468,18 +468,19 @@ impl Exam {
     /// What a model would bring, where texts and pictures are described without one.
     fn without_model(&mut self, pool: &Pool, options: &ReadOptions) {
         let (what, model, how) = match pool.show {
+            _ if !pool.without_model && !options.describe => return,
             _ if options.embed.is_some() || options.features_file.is_some() => return,
             Show::Texts(_) => (
                 "texts are described by their words alone",
                 "a language model also bring together texts of the same meaning",
                 "--embed MODEL or --features FILE",
             ),
-            Show::Images(_) => (
+            Show::Images(_) | Show::Picture(_) => (
                 "pictures are described by edges, light and colours alone",
                 "an image model also bring together pictures of the same things",
-                "--features FILE",
+                "--embed MODEL or --features FILE",
             ),
-            Show::Picture(_) | Show::Numbers(_) | Show::Scene(_) => return,
+            Show::Numbers(_) | Show::Scene(_) => return,
         };
         self.advice.push(format!(
             "advice: {what}; embeddings of {model}, and mostly need fewer labels ({how}; docs/pools.md says how to get \

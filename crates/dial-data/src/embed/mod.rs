@@ -253,6 +253,19 @@ pub fn embed_files(files: &[PathBuf], how: &Embed, control: &Control) -> Result<
 /// # Errors
 /// A model that cannot be read, or cancelled.
 pub fn embed_bitmaps(bitmaps: &[Bitmap], how: &Embed, control: &Control) -> Result<Matrix> {
+    let is_whole = |bitmap: &Bitmap| {
+        let pixels = bitmap.width as usize * bitmap.height as usize;
+        pixels > 0 && bitmap.rgb.len() == 3 * pixels
+    };
+    if let Some(at) = bitmaps.iter().position(|bitmap| !is_whole(bitmap)) {
+        let (width, height) = (bitmaps[at].width, bitmaps[at].height);
+        let what = format!(
+            "picture {at} has {width} x {height} pixels and {} numbers",
+            bitmaps[at].rgb.len()
+        );
+        let next = "Give pictures of at least one pixel, three numbers for each.";
+        return Err(Fault::format(what, next).at(how.model.display().to_string()));
+    }
     whole(Items::Pictures(&bitmaps), how, control)
 }
 

@@ -1,10 +1,12 @@
 //! The files of a model: which of a folder are read, and the fingerprint of what they hold.
 //!
 //! A network is an ONNX file: the one named, `model.onnx` or the only one of a folder or of its sub-folder `onnx`, as they
-//! are published. A folder without one holds word vectors.
+//! are published. A folder whose vectors are one table holds word vectors, also where it has a copy of them as a network.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::error::Fault;
@@ -33,6 +35,9 @@ pub(super) fn find(path: &Path) -> Result<Found, Fault> {
     if path.is_file() && path.extension().is_some_and(|ending| ending == "onnx") {
         return Ok(Found::Network(path.to_path_buf()));
     }
+    if holds_a_table(path) {
+        return inner(path).map(Found::Words);
+    }
     for folder in [path.to_path_buf(), path.join("onnx")] {
         if let Some(file) = only_file(&folder, "onnx", "model.onnx")? {
             return Ok(Found::Network(file));
@@ -40,6 +45,41 @@ pub(super) fn find(path: &Path) -> Result<Found, Fault> {
     }
     inner(path).map(Found::Words)
 }
+
+/// Whether the safetensors of a folder are one table of vectors, perhaps with numbers for each row: word vectors, and not
+/// the layers of a network.
+fn holds_a_table(path: &Path) -> bool {
+    let Ok(folder) = inner(path) else {
+        return false;
+    };
+    let Ok(file) = vectors_file(&folder) else {
+        return false;
+    };
+    let Ok(header) = header(&file) else {
+        return false;
+    };
+    let sides = |tensor: &Value| tensor["shape"].as_array().map_or(0, Vec::len);
+    let tensors: Vec<usize> = (header.as_object().into_iter().flatten())
+        .filter(|(name, _)| *name != "__metadata__")
+        .map(|(_, tensor)| sides(tensor))
+        .collect();
+    tensors.iter().filter(|&&sides| sides == 2).count() == 1
+        && tensors.iter().all(|&sides| sides <= 2)
+}
+
+/// The header of a safetensors file: its length in eight bytes, then JSON.
+fn header(file: &Path) -> std::io::Result<Value> {
+    let mut file = std::fs::File::open(file)?;
+    let mut length = [0; 8];
+    file.read_exact(&mut length)?;
+    let mut text = Vec::new();
+    file.take(u64::from_le_bytes(length).min(MAX_HEADER))
+        .read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+/// A table has a short header.
+const MAX_HEADER: u64 = 1 << 16;
 
 const NEXT: &str = "Name an ONNX file or its folder, or the folder of a model of static word vectors: one with tokenizer.json and model.safetensors, as \
      model2vec and sentence-transformers save them.";

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! texts      words; with a model also its embeddings, and both; a file of features
-//! pictures   pixels, where the pool is an array of them; our description; a file of features
+//! pictures   pixels, where the pool is an array of them; our description; the embeddings of a network; a file of features
 //! ```
 
 use crate::embed::{Beside, Embed};
@@ -54,7 +54,11 @@ impl ReadOptions {
                 kind("edges and light", "--describe", &described),
             ],
         };
-        if let Some(embed) = &self.embed {
+        if let (Some(embed), Show::Images(_) | Show::Picture(_)) = (&self.embed, &pool.show) {
+            // Nothing stands beside the embeddings of pictures.
+            let choose = format!("--embed {}", embed.model.display());
+            kinds.push(kind("embeddings", &choose, self));
+        } else if let Some(embed) = &self.embed {
             for (name, beside) in [
                 ("embeddings", Beside::None),
                 ("embeddings with words", Beside::Words),

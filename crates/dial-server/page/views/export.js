@@ -71,6 +71,7 @@ export function exportView() {
         make("tbody", {}, rows.map((row) => make("tr", {}, columns.map((name) => cell(row[name])))))),
         make("p", { class: "soft small pad" }, shared.project.labelled ? T.previewRows(rows.length, shared.project.items) : T.exportNone));
     } catch (error) {
+      if (turn !== turns) return;
       fill(preview, make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, /** @type {Error} */ (error).message)));
     }
   };

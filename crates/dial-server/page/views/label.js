@@ -114,13 +114,16 @@ export function labelView() {
       if (puts === shown) {
         put(next);
         if (!next) wait = setTimeout(advance, 3000);
-      } else if (next) spare.push(next);
+      } else if (next && next.id !== card?.id) spare.push(next);
       stock();
     } catch (error) {
       if (puts !== shown) return;
       const next = spare.shift();
-      if (next) await bring(next);
-      else if (error instanceof api.Refusal && error.code === "C14") {
+      if (next) {
+        await Promise.race([drawable(next.show).catch(() => {}), after(LONG)]);
+        if (puts === shown) put(next);
+        else spare.unshift(next);
+      } else if (error instanceof api.Refusal && error.code === "C14") {
         put(null);
         drawTaken(Math.max(1, Math.ceil(error.retryAfter / 60)));
         wait = setTimeout(advance, 5000);
@@ -220,6 +223,12 @@ export function labelView() {
 
   /** @param {"undo"|"redo"} kind */
   const turn = (kind) => {
+    // A class that waits for the undo before is what this one takes back: it was never sent.
+    if (kind === "undo" && turning?.work) {
+      turning.work = null;
+      announce(T.turned("undo", [turning.last], 1));
+      return;
+    }
     /** @type {Turn} */
     const mine = turning = { work: null, before: null, shown: -1, last: "", over: false, timer: 0 };
     mine.timer = setTimeout(() => end(mine), outbox.state().trouble === "none" ? LONG : 0);

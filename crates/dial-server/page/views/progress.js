@@ -27,6 +27,7 @@ export function progressView() {
       // Answers may overtake each other.
       if (turn === turns) draw(estimates, progress.points, calibration, pace(history.rows));
     } catch (error) {
+      if (turn !== turns) return;
       fill(body, make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, /** @type {Error} */ (error).message), make("button", { on: { click: read } }, T.retry)));
     }
   };

@@ -250,7 +250,15 @@ test("while items change: undo means the last answer, and a class after it the i
     await atOnce(page, "Backspace", "5");
     await until("the right class", async () => JSON.stringify(await said(server, id)) === "[[5,1]]");
     equal(await said(server, next), [], "nothing was said of the item in between");
-    await until("another item", async () => (await asked(page)) !== id);
+    const other = await until("another item", async () => { const now = await ready(page); return now !== id && now; });
+    // A class that waits for an undo, and is taken back at once: the label before it stays.
+    await page.keyboard.press("3");
+    await until("the item after it", async () => { const now = await asked(page); return now !== other && now; });
+    const undos = await undone();
+    await atOnce(page, "Backspace", "5", "Backspace");
+    await until("one undo", async () => (await undone()) === undos + 1 && (await asked(page)) === other && (await page.locator(".item.leaving").count()) === 0);
+    await page.waitForTimeout(500);
+    equal([await undone(), await said(server, other), await said(server, id)], [undos + 1, [], [[5, 1]]], "one label is taken back");
   }
   equal((await server.get("project")).conflicts, 0, "nothing contradicts itself");
   equal(page.trouble, [], "no error");

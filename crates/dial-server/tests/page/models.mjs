@@ -81,7 +81,7 @@ test("models: texts without one are offered one, where people look, until it is 
   await page.keyboard.press("1");
   await until("an answer", async () => (await server.get(`item?id=${id}`)).labels.length === 1);
   await to(page, "#progress", ".model-hint");
-  await page.click(".model-hint >> text=What and how");
+  await page.click(".model-hint >> text=Learn more");
   await page.waitForSelector("dialog .commands");
   const commands = await page.locator("dialog .commands pre").allTextContents();
   equal(commands.length, 2, "commands");
@@ -120,7 +120,7 @@ test("models: pictures are offered one too; it goes once they have features of t
   await page.waitForSelector(".item img");
   await to(page, "#progress", ".model-hint");
   hold((await hint(page).textContent()).includes("edges, light and colours"), await hint(page).textContent());
-  await page.click(".model-hint >> text=What and how");
+  await page.click(".model-hint >> text=Learn more");
   await page.waitForSelector("dialog .commands");
   const commands = await page.locator("dialog .commands pre").allTextContents();
   hold(commands[0].includes(JSON.stringify(path.join(place, "photos"))), commands[0]);

@@ -102,8 +102,8 @@ enum Content {
 }
 
 impl Copying {
-    /// Copies and checks everything, and gives the backup its name. `read` asks the project for the next slice: whoever labels
-    /// waits for that, and for nothing else of it.
+    /// Copies and checks everything, and gives the backup its name. `read` asks the project for the next slice, 256 records or
+    /// one value that is kept beside them: whoever labels waits for one slice at a time.
     ///
     /// # Errors
     /// What reading fails with, a copy that is not whole (S9), or what the disk fails with.
@@ -135,7 +135,8 @@ impl Copying {
         let closed = self.copy.close(self.head);
         closed.map_err(|error| Error::sqlite(&self.to, &error))?;
         // With the same end of the chain the records are those of the project, which were replayed there.
-        let (project, head) = Sqlite::open_copy(&copy)?.stated()?;
+        let stated = Sqlite::open_copy(&copy).and_then(|copy| copy.stated());
+        let (project, head) = stated.map_err(|error| error.named(&self.to))?;
         if (&project, head) != (&self.project, self.head) {
             return Err(Error::Damaged {
                 place: self.to.display().to_string(),

@@ -32,17 +32,19 @@ pub(crate) fn take_place(new: &Path, folder: &Path, why: &str, now: u64) -> Resu
     let aside = free_name(folder, why, now);
     fs::rename(new, &aside).map_err(|error| Error::io(&aside, &error))?;
     sync_folder_of(&aside)?;
-    let exchanged = match exchange(&aside, folder) {
-        Err(error) if cannot_exchange(&error) => one_after_the_other(&aside, folder),
-        exchanged => exchanged,
-    };
-    if let Err(error) = exchanged {
-        // The new one was in nobody's way; back it goes, to be taken away with its part.
-        let _ = fs::rename(&aside, new);
-        return Err(Error::io(folder, &error));
+    match exchange(&aside, folder) {
+        Ok(()) => {}
+        Err(error) if cannot_exchange(&error) => one_after_the_other(new, &aside, folder)?,
+        Err(error) => return Err(back(&aside, new, Error::io(folder, &error))),
     }
     sync_folder_of(folder)?;
     Ok(aside)
+}
+
+/// The new folder was in nobody's way: back it goes, to be taken away with its part.
+fn back(from: &Path, new: &Path, error: Error) -> Error {
+    let _ = fs::rename(from, new);
+    error
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
@@ -69,14 +71,33 @@ fn cannot_exchange(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::Unsupported
 }
 
-/// The same in three steps: the new folder waits under a name that says what it is. What fails is taken back.
-fn one_after_the_other(aside: &Path, folder: &Path) -> std::io::Result<()> {
+/// The same in three steps: the new folder waits under a name that says what it is. What fails is taken back; where that
+/// fails too, nothing more is moved, and the error names both. Each step is on disk before the next.
+fn one_after_the_other(new: &Path, aside: &Path, folder: &Path) -> Result<()> {
+    let failed = |error: std::io::Error| Error::io(folder, &error);
     let waiting = aside.with_extension(format!("{}{}", &WAITING[1..], crate::PROJECT_ENDING));
-    fs::rename(aside, &waiting)?;
-    let renamed = fs::rename(folder, aside).and_then(|()| {
-        fs::rename(&waiting, folder).inspect_err(|_| drop(fs::rename(aside, folder)))
-    });
-    renamed.inspect_err(|_| drop(fs::rename(&waiting, aside)))
+    if let Err(error) = fs::rename(aside, &waiting) {
+        return Err(back(aside, new, failed(error)));
+    }
+    sync_folder_of(&waiting)?;
+    if let Err(error) = fs::rename(folder, aside) {
+        return Err(back(&waiting, new, failed(error)));
+    }
+    sync_folder_of(aside)?;
+    last_step(new, aside, &waiting, folder)
+}
+
+/// The name is free, the old folder is at `aside` and the new one waits.
+fn last_step(new: &Path, aside: &Path, waiting: &Path, folder: &Path) -> Result<()> {
+    let Err(error) = fs::rename(waiting, folder) else {
+        return Ok(());
+    };
+    let failed = Error::io(folder, &error);
+    // The old one at `aside` must not be taken for the new one.
+    match fs::rename(aside, folder) {
+        Ok(()) => Err(back(waiting, new, failed)),
+        Err(_) => Err(waiting_for(folder).unwrap_or(failed)),
+    }
 }
 
 /// `NAME.replaced-TIME.dial`, a name that is free.
@@ -138,10 +159,10 @@ pub(crate) fn waiting_for(folder: &Path) -> Option<Error> {
     let beside = beside(folder);
     let ending = format!("{WAITING}{}", crate::PROJECT_ENDING);
     let (new, old) = beside.iter().find_map(|new| {
-        let old = new.to_str()?.strip_suffix(&ending)?;
+        let old = new.file_name()?.to_str()?.strip_suffix(&ending)?;
         Some((
             new,
-            PathBuf::from(format!("{old}{}", crate::PROJECT_ENDING)),
+            new.with_file_name(format!("{old}{}", crate::PROJECT_ENDING)),
         ))
     })?;
     let before = match beside.contains(&old) {
@@ -152,7 +173,7 @@ pub(crate) fn waiting_for(folder: &Path) -> Option<Error> {
     let folder = folder.with_file_name(format!("{name}{}", crate::PROJECT_ENDING));
     let why = "is not there: dial restore or dial recover was cut off before its last step";
     let next = format!(
-        "Nothing is lost. The new one is {}.{before} Rename the one you want: mv {} {}",
+        "If you did not move it yourself, nothing is lost. The new one is {}.{before} Rename the one you want: mv {} {}",
         new.display(),
         as_typed(new),
         as_typed(&folder)
@@ -184,7 +205,7 @@ mod tests {
         assert_eq!((says(&folder), says(&aside)), ("new".into(), "old".into()));
         assert_eq!(aside, place.path().join("m.replaced-19700101T000000Z.dial"));
         // Where names cannot be exchanged; `aside` holds the new one then.
-        one_after_the_other(&aside, &folder).unwrap();
+        one_after_the_other(&new, &aside, &folder).unwrap();
         assert_eq!((says(&folder), says(&aside)), ("old".into(), "new".into()));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
         assert_eq!(beside(&folder), [aside]);
@@ -218,9 +239,24 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let aside = project(place.path(), "m.replaced-19700101T000000Z.dial", "new");
         let folder = place.path().join("m.dial");
+        let part = place.path().join("part");
         // The second step has nothing to rename.
-        one_after_the_other(&aside, &folder).unwrap_err();
-        assert_eq!(says(&aside), "new");
+        one_after_the_other(&part, &aside, &folder).unwrap_err();
+        assert_eq!(says(&part), "new");
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_old_one_is_never_taken_for_the_new_one() {
+        let place = tempfile::tempdir().unwrap();
+        let old = place.path().join("m.replaced-19700101T000000Z.dial");
+        let new = project(place.path(), "m.replaced-19700101T000000Z.new.dial", "new");
+        project(place.path(), "m.replaced-19700101T000000Z.dial", "old");
+        // Somebody made a folder of the name before the last step: it can neither be done nor taken back.
+        let folder = project(place.path(), "m.dial", "somebody's");
+        let part = place.path().join("part");
+        let error = last_step(&part, &old, &new, &folder).unwrap_err();
+        assert_eq!((says(&old), says(&new)), ("old".into(), "new".into()));
+        assert!(!part.exists() && says(&folder) == "somebody's", "{error}");
     }
 }

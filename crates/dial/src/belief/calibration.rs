@@ -120,7 +120,7 @@ const TRUST_PRIOR: f64 = 1.0 / 6.0;
 /// δ is learnt from at least this many tests.
 const MIN_TESTS_OF_TRUST: usize = 2;
 
-/// At most this many labels are tested: three numbers are learnt.
+/// At most this many labels are tested: four numbers are learnt.
 const MAX_TESTS: usize = 400;
 
 /// Points of the grid that count less are left out of the accuracy to expect.

@@ -297,7 +297,7 @@ mod tests {
         assert_eq!(field, DirichletField::new(1, 3, 0.5));
     }
 
-    /// Ten thousand classes of a pool of twenty thousand were three gigabytes for every snapshot.
+    /// Ten thousand classes of a pool of twenty thousand would be 1.6 GB in every snapshot.
     #[test]
     fn classes_without_evidence_and_clones_share_their_planes() {
         let mut field = DirichletField::new(2, 3, 1.0);

@@ -7,7 +7,8 @@
 //! error        √(Σ (d_i - mean)² + (-1 - mean)² + (1 - mean)²) / (m + 2)     of a purity with 0 in the place of -1
 //! ```
 //!
-//! The standard error takes items as independent. The two items added at the ends of the scale keep it from being 0 where a
+//! An item without neighbours (a row of length zero under cosine) has the share 0: nothing tells its label. The standard
+//! error takes items as independent. The two items added at the ends of the scale keep it from being 0 where a
 //! few items happen to agree; among many they do not matter. Differences are paired, so they are surer than the difference
 //! of two purities.
 

@@ -3,7 +3,7 @@
 //! ```text
 //! C = (1/S) Σ_s (x_s - x̄)(x_s - x̄)ᵀ      over S rows spread evenly over the pool
 //! C v_j = σ_j² v_j,   σ₁ ≥ σ₂ ≥ ...
-//! z_j(x) = v_jᵀ (x - x̄) / ρ,               ρ² = the mean of σ_j² over the first 16
+//! z_j(x) = v_jᵀ (x - x̄) / ρ,               ρ² = the mean of σ_j² over the first 16 that vary
 //! ```
 //!
 //! x is a row as the metric sees it: under cosine divided by its norm. One scale ρ for all keeps the shape of the pool, and
@@ -237,8 +237,8 @@ mod tests {
             .enumerate()
         {
             let z = found.row(NodeId(node as u32));
-            assert!((f64::from(z[0]).abs() - (long / scale as f64).abs()).abs() < 1e-6);
-            assert!((f64::from(z[1]).abs() - (short / scale as f64).abs()).abs() < 1e-6);
+            assert!((f64::from(z[0]).abs() - (long / scale).abs()).abs() < 1e-6);
+            assert!((f64::from(z[1]).abs() - (short / scale).abs()).abs() < 1e-6);
         }
         assert_eq!(found.row(NodeId(0))[0], -found.row(NodeId(1))[0]);
     }

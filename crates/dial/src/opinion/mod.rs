@@ -10,7 +10,7 @@
 //! The fit depends on the live labels alone: it starts from 0, and is made again when the number of labelled items
 //! reaches 1, 2, ..., 50, 53, 56, ... (5 % more each time) from so many labels, the first in the order of the log. So a
 //! replay of a log has the bits that were had when it was written. The number of coordinates grows with the labels, one
-//! for each six, from 16 on: few labels tell little about many directions.
+//! for each six, but at least 16: few labels tell little about many directions.
 //!
 //! To judge q, every label is also predicted by a fit without it: the labels are dealt into folds in their order (ten; five
 //! from 200 labels on), and q of a label is that of all other folds. A label that came after the fit was left out of it
@@ -39,8 +39,8 @@ const FOLDS: usize = 10;
 const FEWER_FOLDS: usize = 5;
 const MANY_LABELS: usize = 200;
 
-/// A labelled node and the shares of all classes in its label, which sum to 1.
-pub type Labelled = (NodeId, Vec<f64>);
+/// A labelled node and the classes of its label, ascending, each with its share; shares sum to 1.
+pub type Labelled = (NodeId, Vec<(usize, f64)>);
 
 /// How many labels the fit is made from where there are `count`.
 pub fn fitted(count: usize) -> usize {
@@ -154,8 +154,11 @@ impl Regression {
         places: &[usize],
         n_classes: usize,
     ) -> Regression {
-        let has = |class: &usize| places.iter().any(|&place| labels[place].1[*class] > 0.0);
-        let present: Vec<usize> = (0..n_classes).filter(has).collect();
+        let mut is_present = vec![false; n_classes];
+        for (class, share) in places.iter().flat_map(|&place| &labels[place].1) {
+            is_present[*class] |= *share > 0.0;
+        }
+        let present: Vec<usize> = (0..n_classes).filter(|&class| is_present[class]).collect();
         if present.is_empty() {
             return Regression {
                 present,
@@ -164,7 +167,15 @@ impl Regression {
             };
         }
         let rows: Vec<&[f64]> = places.iter().map(|&place| rows[place].as_slice()).collect();
-        let shares = |&place: &usize| present.iter().map(|&c| labels[place].1[c]).collect();
+        let shares = |&place: &usize| {
+            let mut shares = vec![0.0; present.len()];
+            for (class, share) in &labels[place].1 {
+                if let Ok(column) = present.binary_search(class) {
+                    shares[column] += share;
+                }
+            }
+            shares
+        };
         let (weights, intercepts) = logistic::fit(&rows, places.iter().map(shares).collect());
         Regression {
             present,
@@ -200,17 +211,13 @@ mod tests {
     use crate::control::Control;
     use crate::features::{Features, Metric};
 
-    /// Two of some classes on a line: below 0 and above.
-    fn line(n_classes: usize) -> (Arc<Components>, Vec<Labelled>) {
+    /// Two classes on a line: below 0 and above.
+    fn line() -> (Arc<Components>, Vec<Labelled>) {
         let x: Vec<f64> = (0..40).map(|i| f64::from(i) - 19.5).collect();
         let features = Features::f64(&x, 40, 1).unwrap();
         let components = Components::of(features, Metric::Euclidean, &Control::new());
-        let share = |i: u32| {
-            let mut share = vec![0.0; n_classes];
-            share[usize::from(i >= 20)] = 1.0;
-            share
-        };
-        let labels = [0, 39, 5, 30, 12, 25].map(|i| (NodeId(i), share(i)));
+        let label = |i: u32| (NodeId(i), vec![(usize::from(i >= 20), 1.0)]);
+        let labels = [0, 39, 5, 30, 12, 25].map(label);
         (Arc::new(components.unwrap().unwrap()), labels.to_vec())
     }
 
@@ -227,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_far_side_of_a_line_is_the_other_class() {
-        let (components, labels) = line(3);
+        let (components, labels) = line();
         let opinion = SecondOpinion::fit(&components, &labels, 3).unwrap();
         let mut q = [1.0; 4];
         opinion.log_shares(NodeId(2), &mut q);
@@ -243,9 +250,9 @@ mod tests {
 
     #[test]
     fn a_label_does_not_speak_for_itself() {
-        let (components, mut labels) = line(2);
+        let (components, mut labels) = line();
         // Wrong: on the left, and told as the right class.
-        labels.push((NodeId(3), vec![0.0, 1.0]));
+        labels.push((NodeId(3), vec![(1, 1.0)]));
         let opinion = SecondOpinion::fit(&components, &labels, 2).unwrap();
         let without = SecondOpinion::fit(&components, &labels[..6], 2).unwrap();
         let (mut apart, mut clean) = ([0.0; 2], [0.0; 2]);

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::ids::{ClassId, Items, NodeId};
 use crate::labels::Labels;
 use crate::labels::events::{Change, Event};
-use crate::opinion::SecondOpinion;
+use crate::opinion::{Labelled, SecondOpinion};
 use crate::policy::Chooser;
 use crate::policy::leaderboard::Leaders;
 use crate::seed::{Purpose, Random};
@@ -60,7 +60,7 @@ struct Scratch {
 }
 
 /// What a second opinion depends on: the number of classes, and the labels in the order of the log.
-type OpinionKey = (usize, Vec<(NodeId, Vec<f64>)>);
+type OpinionKey = (usize, Vec<Labelled>);
 
 /// The annotator of events that name none.
 const NO_ANNOTATOR: &str = "";

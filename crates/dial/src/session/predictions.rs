@@ -15,8 +15,8 @@ use crate::opinion::{Labelled, SecondOpinion, fitted};
 use crate::session::question::Prediction;
 use crate::session::view::View;
 
-/// As many second opinions are kept: one for each answer that is looked ahead at, and that of now.
-const OPINIONS_KEPT: usize = 65;
+/// As many second opinions are kept: those of a few answers that are looked ahead at, and that of now.
+const OPINIONS_KEPT: usize = 12;
 
 impl<'a> Session<'a> {
     /// What is believed about a node.
@@ -97,7 +97,9 @@ impl<'a> Session<'a> {
     fn opinion(&self) -> Option<Arc<SecondOpinion>> {
         let components = self.engine.components.as_ref()?;
         let n_classes = self.terms().len();
-        let key = (n_classes, self.first_labels(fitted(self.order.len())));
+        let mut labels = self.labels_in_order();
+        labels.truncate(fitted(labels.len()));
+        let key = (n_classes, labels);
         let mut kept = self.opinions.lock().expect("no holder panics");
         if let Some((_, opinion)) = kept.iter().find(|(other, _)| *other == key) {
             return Some(Arc::clone(opinion));
@@ -110,21 +112,23 @@ impl<'a> Session<'a> {
         Some(opinion)
     }
 
-    /// The first labelled nodes in the order of the log, with the shares of the classes.
-    fn first_labels(&self, count: usize) -> Vec<Labelled> {
-        let place: HashMap<NodeId, usize> = self.order[..count].iter().copied().zip(0..).collect();
-        let blank = |&node: &NodeId| (node, vec![0.0; self.terms().len()]);
-        let mut labels: Vec<Labelled> = self.order[..count].iter().map(blank).collect();
+    /// The labelled nodes in the order of the log, with the shares of the classes. A label that counts nothing is left out.
+    fn labels_in_order(&self) -> Vec<Labelled> {
+        let place: HashMap<NodeId, usize> = self.order.iter().copied().zip(0..).collect();
+        let blank = |&node: &NodeId| (node, Vec::new());
+        let mut labels: Vec<Labelled> = self.order.iter().map(blank).collect();
         for (class, terms) in self.terms().iter().enumerate() {
             for (node, weight) in terms {
-                if let Some(&place) = place.get(node) {
-                    labels[place].1[class] += weight;
+                let shares = &mut labels[place[node]].1;
+                match shares.last_mut().filter(|(last, _)| *last == class) {
+                    Some((_, share)) => *share += weight,
+                    None => shares.push((class, *weight)),
                 }
             }
         }
         labels.retain_mut(|(_, shares)| {
-            let total = shares.iter().fold(0.0, |sum, share| sum + share);
-            shares.iter_mut().for_each(|share| *share /= total);
+            let total = shares.iter().fold(0.0, |sum, (_, share)| sum + share);
+            shares.iter_mut().for_each(|(_, share)| *share /= total);
             total > 0.0
         });
         labels

@@ -3,6 +3,7 @@
 //! Everything is compared with the bytes that exist before a runtime sees it. Tensors in other files (`model.onnx.data`,
 //! as large models are saved) must lie in the folder of the network.
 
+use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
@@ -164,6 +165,7 @@ fn check_nodes(graph: &GraphProto, files: &mut Vec<PathBuf>, folder: &Path) -> R
     for tensor in &graph.initializer {
         check_tensor(tensor, &tensor.name, files, folder)?;
     }
+    check_external(graph, files)?;
     for node in &graph.node {
         if LOOPS.contains(&node.op_type.as_str()) {
             return Err(Fault::format(
@@ -211,6 +213,38 @@ fn named(node: &NodeProto) -> String {
 }
 
 /// Compares the shape of a tensor with the numbers it has.
+/// Tensors in other files are loaded one by one: a part that many of them share would take any memory.
+fn check_external(graph: &GraphProto, files: &[PathBuf]) -> Result<(), Fault> {
+    let declared = graph
+        .initializer
+        .iter()
+        .filter(|tensor| is_external(tensor))
+        .fold(0u64, |sum, tensor| {
+            let count = tensor
+                .dims
+                .iter()
+                .fold(1u64, |n, &dim| n.saturating_mul(dim.max(0) as u64));
+            // At least a byte each.
+            sum.saturating_add(count)
+        });
+    let distinct: BTreeSet<&PathBuf> = files.iter().collect();
+    let held: u64 = distinct
+        .into_iter()
+        .map(|file| file.metadata().map_or(0, |data| data.len()))
+        .sum();
+    match declared <= held.saturating_mul(2) {
+        true => Ok(()),
+        false => Err(Fault::format(
+            format!("its tensors claim {declared} numbers in files of {held} bytes"),
+            NEXT,
+        )),
+    }
+}
+
+fn is_external(tensor: &TensorProto) -> bool {
+    !tensor.external_data.is_empty() || tensor.data_location == Some(1)
+}
+
 fn check_tensor(
     tensor: &TensorProto,
     name: &str,
@@ -246,7 +280,7 @@ fn check_tensor(
     let bytes = count
         .checked_mul(size)
         .ok_or_else(|| wrong(format!("has a shape that cannot be: {:?}", tensor.dims)))?;
-    if !tensor.external_data.is_empty() || tensor.data_location == Some(1) {
+    if is_external(tensor) {
         let file = external(tensor, bytes, folder).map_err(wrong)?;
         files.push(file);
         return Ok(());

@@ -117,6 +117,8 @@ impl Network {
         }
         kind.add_to(&mut sum);
         part(&mut sum, output.name.as_bytes());
+        // Two runtimes differ in the last bits, and rows of one model have the bits of one.
+        part(&mut sum, runtime_word().as_bytes());
         let runtime = runtime(file, folder, &graph, &sides, &output.name)?;
         let mut network = Network {
             fingerprint: hex::encode(sum.finalize()),
@@ -381,6 +383,15 @@ fn inputs_in_words(graph: &Graph) -> String {
 }
 
 /// The network made ready: by ONNX Runtime where its library is named, else by tract.
+/// The word for the runtime that is used.
+fn runtime_word() -> &'static str {
+    #[cfg(feature = "onnxruntime")]
+    if onnx_runtime::library().is_some() {
+        return "onnxruntime";
+    }
+    "tract"
+}
+
 fn runtime(
     file: &Path,
     folder: &Path,
@@ -390,7 +401,12 @@ fn runtime(
 ) -> Result<Box<dyn Runtime>, Fault> {
     #[cfg(feature = "onnxruntime")]
     if let Some(library) = onnx_runtime::library() {
-        let made = onnx_runtime::OnnxRuntime::new(&library, file, output);
+        let bytes = |file: &Path| file.metadata().map_or(0, |data| data.len());
+        let weights = graph
+            .files
+            .iter()
+            .fold(bytes(file), |sum, file| sum + bytes(file));
+        let made = onnx_runtime::OnnxRuntime::new(&library, file, weights, output);
         return made
             .map(|made| Box::new(made) as Box<dyn Runtime>)
             .map_err(|error| {

@@ -32,8 +32,13 @@ pub(super) struct OnnxRuntime {
 }
 
 impl OnnxRuntime {
-    /// Loads the library, and the network in a file.
-    pub fn new(library: &Path, file: &Path, output: &str) -> Result<OnnxRuntime, String> {
+    /// Loads the library, and the network in a file; its weights take so many bytes, once for each thread.
+    pub fn new(
+        library: &Path,
+        file: &Path,
+        weights: u64,
+        output: &str,
+    ) -> Result<OnnxRuntime, String> {
         let made = ENVIRONMENT.get_or_init(|| {
             guarded(|| {
                 let builder = ort::init_from(library).map_err(|error| error.to_string())?;
@@ -41,8 +46,7 @@ impl OnnxRuntime {
             })
         });
         let environment = made.as_ref().map_err(Clone::clone)?;
-        let weights = file.metadata().map_or(1, |data| data.len().max(1));
-        let count = (GRANTED_BYTES / weights).clamp(1, rayon::current_num_threads() as u64);
+        let count = (GRANTED_BYTES / weights.max(1)).clamp(1, rayon::current_num_threads() as u64);
         let session = |_| guarded(|| session(environment, file).map(Mutex::new));
         Ok(OnnxRuntime {
             sessions: (0..count).map(session).collect::<Result<_, String>>()?,

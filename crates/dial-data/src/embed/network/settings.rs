@@ -187,7 +187,9 @@ impl Sidecars {
                 ))
                 .or(number(
                     &self.json("tokenizer_config.json")?["model_max_length"],
-                )),
+                ))
+                // Longer than anybody waits for: what nobody typed is cut.
+                .map(|told| told.min(MOST_TOKENS)),
         };
         let max_tokens = match (told, fixed) {
             (Some(told), Some(fixed)) => told.min(fixed),
@@ -276,6 +278,8 @@ impl Sidecars {
         }
         let shorter = size[0].min(size[1]);
         let usual = match preset {
+            // A square cut says nothing about other shapes.
+            _ if size[0] != size[1] => Fit::Squeezed,
             Preset::Clip => Fit::ShorterSide(shorter),
             Preset::Imagenet => Fit::ShorterSide(shorter * 256 / 224),
         };

@@ -4,8 +4,8 @@
 //! or on what else is embedded. (They do depend on the processor, whose instructions tract chooses.)
 //!
 //! tract computes what a network can compute beforehand. A hostile network could make that, or a run, take any memory: so
-//! the size of every value is inferred first, node by node, and refused beyond `MAX_VALUE_BYTES`; so is a run beyond
-//! `MAX_RUN_BYTES`.
+//! the size of every value is inferred first, node by node, and refused beyond `MAX_VALUE_BYTES`; so are the values that are
+//! computed beforehand, all together, and a run beyond `MAX_RUN_BYTES`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -130,22 +130,30 @@ fn built(
 
 /// Infers the facts of all values; a value that would be too large is refused before anything computes it.
 fn infer(model: &mut InferenceModel, most: &SymbolValues) -> TractResult<()> {
+    let mut computed = 0;
     for _ in 0..MAX_ROUNDS {
         let mut changed = false;
         for node in model.eval_order()? {
-            let step = infer_one(model, node, most);
+            let step = infer_one(model, node, most, &mut computed);
             changed |=
                 step.map_err(|error| error.context(format!("node {:?}", model.node(node).name)))?;
         }
         if !changed {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+    Err(TractError::msg(format!(
+        "its shapes are not known after {MAX_ROUNDS} rounds"
+    )))
 }
 
-/// The same for one node; says whether anything became known.
-fn infer_one(model: &mut InferenceModel, node: usize, most: &SymbolValues) -> TractResult<bool> {
+/// The same for one node; says whether anything became known. `computed` counts the bytes of values that were computed.
+fn infer_one(
+    model: &mut InferenceModel,
+    node: usize,
+    most: &SymbolValues,
+    computed: &mut u64,
+) -> TractResult<bool> {
     let mut op = model.node(node).op.clone();
     let watched = op.observe_outlets(model, model.node(node))?;
     let observed = watched
@@ -174,6 +182,14 @@ fn infer_one(model: &mut InferenceModel, node: usize, most: &SymbolValues) -> Tr
         let joined = fact.unify(known)?;
         if &joined != known {
             changed = true;
+            if let (Some(value), None) = (joined.value.concretize(), known.value.concretize()) {
+                *computed += (value.len() * value.datum_type().size_of()) as u64;
+                if *computed > MAX_VALUE_BYTES {
+                    return Err(TractError::msg(format!(
+                        "what it computes beforehand takes more than {MAX_VALUE_BYTES} bytes"
+                    )));
+                }
+            }
             model.set_outlet_fact(outlet, joined)?;
         }
     }
