@@ -330,7 +330,7 @@ pub struct Graph {
 #[command(after_help = "\
 Examples:
   dial doctor features.npz --metric cosine
-  dial doctor photos.dial                        a project, with its answers as labels
+  dial doctor photos.dial                        a project and its answers
   dial doctor features.dialgraph --verify        a saved graph instead of a pool")]
 pub struct Doctor {
     #[command(flatten)]
