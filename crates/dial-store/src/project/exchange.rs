@@ -11,7 +11,7 @@
 //! NAME.replaced-TIME.dial -> NAME.replaced-TIME.new.dial;  NAME.dial -> NAME.replaced-TIME.dial;  ...new.dial -> NAME.dial
 //! ```
 //!
-//! Killed before the last of these the name is free and both lie beside it. Whoever looks for the project is told so, and nobody
+//! each on disk before the next. Killed before the last of these the name is free and both lie beside it. Whoever looks for the project is told so, and nobody
 //! makes another one of that name over it.
 
 use std::fs;

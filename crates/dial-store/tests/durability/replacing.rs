@@ -136,8 +136,9 @@ fn a_name_that_is_free_for_a_moment_is_not_lost() {
         return;
     };
     let found = kill_at_every_call(shim, false);
+    // Free at two calls: the sync of the step that frees it, and the last rename.
     assert!(
-        found.old > 3 && found.new > 1 && found.nothing == 1,
+        found.old > 3 && found.new > 1 && found.nothing == 2,
         "{found:?}"
     );
     println!("{found:?}");

@@ -345,7 +345,7 @@ impl Readout {
             .filter(|(_, weight)| *weight > LEAST_POSTERIOR)
             .collect();
         let accuracies: Vec<f64> = counted
-            .par_iter()
+            .iter()
             .map(|(exponents, _)| expected(exponents))
             .collect();
         let (mut mean, mut square, mut total) = (0.0, 0.0, 0.0);
@@ -548,9 +548,10 @@ fn calibrate(tests: &[Test], n_classes: usize) -> Fit {
         .iter()
         .flat_map(|&floor| trusts.iter().map(move |&trust| (floor, trust)))
         .collect();
+    // In one thread: a readout is made behind a lock that parallel readers wait for.
     let grid: Vec<Point> = pairs
-        .into_par_iter()
-        .flat_map_iter(|(floor, trust)| points(&tested, floor, trust, n_classes))
+        .into_iter()
+        .flat_map(|(floor, trust)| points(&tested, floor, trust, n_classes))
         .collect();
     let highest = grid
         .iter()
