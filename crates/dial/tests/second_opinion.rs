@@ -108,28 +108,6 @@ fn a_state_has_the_bits_of_its_replay_and_of_one_thread() {
 }
 
 #[test]
-fn parallel_readers_wait_for_one_readout() {
-    use rayon::prelude::*;
-    let (x, classes) = pool();
-    let control = Control::new();
-    for with_features in [false, true] {
-        let (_, mut session) = labelled(&engine(&x, with_features), &classes, 12);
-        for _ in 0..10 {
-            let question = session.ask(1).unwrap().questions.remove(0);
-            let class = ClassId(classes[question.node.index()]);
-            session.tell(&question.item, class, &control).unwrap();
-            // All of them find no readout yet.
-            let all: Vec<usize> = (0..N as u32)
-                .into_par_iter()
-                .with_max_len(1)
-                .map(|node| session.prediction(NodeId(node)).class.index())
-                .collect();
-            assert_eq!(all.len(), N);
-        }
-    }
-}
-
-#[test]
 fn batches_new_rows_and_a_class_that_comes_late() {
     let (x, classes) = pool();
     let (_, mut session) = labelled(&engine(&x, true), &classes, 20);
